@@ -34,17 +34,26 @@ Cursor::Cursor(Position start, std::size_t splits_per_epoch)
 }
 
 std::size_t Cursor::rows_to_skip(const SplitId& id) const {
-  return id.epoch == start_.epoch && id.index == start_.open_split ? start_.split_rows : 0;
+  const bool is_open = id.epoch == start_.epoch && id.index == start_.open_split;
+  return is_open ? start_.split_rows - skipped_ : 0;
 }
 
-void Cursor::append(const SplitId& id, std::size_t rows, std::uint64_t bad,
-                    std::uint64_t held_out) {
+void Cursor::append(const SplitId& id, const Joining& part) {
   FOREBAY_CHECK(id.epoch == epoch_);
-  const std::size_t skipped = rows_to_skip(id);
-  FOREBAY_CHECK(skipped <= rows);
-  line_.push_back({id.index, rows - skipped, skipped, bad, held_out});
+  FOREBAY_CHECK(part.skipped <= part.rows && part.skipped <= rows_to_skip(id));
+  if (line_.empty() || line_.back().is_whole) line_.push_back({.index = id.index});
+  InLine& split = line_.back();
+  FOREBAY_CHECK(split.index == id.index);
+  skipped_ += part.skipped;
+  split.rows_left += part.rows - part.skipped;
+  split.rows_given += part.skipped;
+  split.bad += part.bad;
+  split.held_out += part.held_out;
+  split.sampled += part.sampled;
+  split.is_whole = part.is_last;
+  begun_ = begun_ || rows_to_skip(id) == 0;
+  if (!part.is_last) return;
   ++appended_;
-  begun_ = true;
   if (id.index == lowest_missing_) {
     lowest_missing_ = absorb(appended_ahead_, lowest_missing_ + 1);
   } else {
@@ -73,7 +82,7 @@ void Cursor::leave_out(std::size_t rows) {
 }
 
 void Cursor::finish_given_out() {
-  while (!line_.empty() && line_.front().rows_left == 0) {
+  while (!line_.empty() && line_.front().rows_left == 0 && line_.front().is_whole) {
     finish(line_.front());
     line_.pop_front();
   }
@@ -83,8 +92,9 @@ void Cursor::finish(const InLine& split) {
   if (position_.epoch == 0) {
     position_.bad_rows += split.bad;
     position_.held_out += split.held_out;
+    position_.sampled += split.sampled;
   }
-  position_.left_out += split.bad + split.held_out;
+  position_.left_out += split.bad + split.held_out + split.sampled;
   if (split.index == position_.split) {
     position_.split = absorb(finished_ahead_, position_.split + 1);
   } else {
@@ -95,8 +105,10 @@ void Cursor::finish(const InLine& split) {
 
 // Every epoch must leave out as many rows as the first epoch counted.
 void Cursor::end_epoch() {
-  const std::uint64_t counted = position_.bad_rows + position_.held_out;
-  if (position_.left_out != counted) uneven_ = {position_.left_out, counted};
+  const std::uint64_t counted = position_.counted();
+  if (position_.left_out != counted && !position_.of_ranks) {
+    uneven_ = {position_.left_out, counted};
+  }
   ++position_.epoch;
   position_.split = 0;
   position_.left_out = 0;

@@ -20,12 +20,22 @@ class Cursor {
  public:
   Cursor(Position start, std::size_t splits_per_epoch);
 
-  /// Rows of split `id` that an earlier run has given out already.
+  /// Rows of split `id` that an earlier run has given out already, less those that were skipped in
+  /// its parts so far.
   std::size_t rows_to_skip(const SplitId& id) const;
 
-  /// Appends the rows of split `id`, less rows_to_skip(id), to the end of the line. The caller has
-  /// checked that the split has at least rows_to_skip(id) rows.
-  void append(const SplitId& id, std::size_t rows, std::uint64_t bad, std::uint64_t held_out);
+  /// A split, or the next part of one.
+  struct Joining {
+    std::size_t rows = 0;     ///< All of them.
+    std::size_t skipped = 0;  ///< Those at its start that do not join; at most rows_to_skip().
+    std::uint64_t bad = 0;
+    std::uint64_t held_out = 0;
+    std::uint64_t sampled = 0;
+    bool is_last = true;  ///< No part of the split is to come.
+  };
+
+  /// Appends rows of split `id` to the end of the line. The parts of a split follow one another.
+  void append(const SplitId& id, const Joining& part);
 
   /// Records that the first `rows` rows in line went out as one batch with content `digest`.
   void give_out(std::size_t rows, const Digest& digest);
@@ -63,6 +73,8 @@ class Cursor {
     std::size_t rows_given = 0;
     std::uint64_t bad = 0;
     std::uint64_t held_out = 0;
+    std::uint64_t sampled = 0;
+    bool is_whole = false;  // its last part is in line
   };
 
   void finish_given_out();
@@ -78,6 +90,7 @@ class Cursor {
   std::uint64_t lowest_missing_;
   std::set<std::uint64_t> finished_ahead_;  // above position_.split
   std::deque<InLine> line_;
+  std::size_t skipped_ = 0;  // of start_.split_rows
   std::optional<Uneven> uneven_;
   bool begun_ =
       false;  // Until a split is appended the position is the start, an open split included.

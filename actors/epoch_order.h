@@ -62,12 +62,23 @@ class EpochOrder {
   /// Splits in each epoch; at least 1.
   std::size_t num_splits() const { return num_splits_; }
 
-  /// The blocks of split `index` < num_splits(), in dataset order.
+  /// The blocks of split `index` < num_splits(): in dataset order, or those of a shuffled split of
+  /// grains in an order drawn for this split, which deals them to lanes (design/grains.md).
   std::vector<BlockRef> blocks(std::uint64_t epoch, std::size_t index) const;
+  /// The numbers of these blocks in the dataset.
+  std::vector<std::size_t> block_numbers(std::uint64_t epoch, std::size_t index) const;
 
   /// Number of rows, including damaged and held-out rows, in splits [first, end), end <=
   /// num_splits(). Visits each block of these splits.
   std::uint64_t rows(std::uint64_t epoch, std::size_t first, std::size_t end) const;
+
+  /// The most blocks of a split: the strata that it mixes.
+  std::size_t strata() const;
+
+  /// In how many lanes the rows run from the splits to batches of `batch_size` rows: the most up to
+  /// kBatchLanes of which each gives equally many rows to a batch. One unless the grains of all
+  /// files are mixed.
+  std::size_t lanes(std::size_t batch_size) const;
 
   /// Whether the rows of a split are permuted at all.
   bool permutes_rows() const { return shuffle_ != OrderSpec::Shuffle::kNone; }
@@ -88,15 +99,21 @@ class EpochOrder {
     std::size_t splits = 0;
   };
 
-  void add_group(std::size_t first_block, std::size_t blocks, std::size_t blocks_per_split);
+  void add_group(std::size_t first_block, std::size_t blocks);
+  void add_groups_of_files();
+  std::size_t splits_of(std::size_t first_block, std::size_t blocks) const;
+  std::size_t splits_of_grains(std::size_t first_block, std::size_t blocks) const;
+  Extent extent_of(std::size_t first_block, std::size_t blocks) const;
   const Group& group_of(std::size_t split) const;
   Extent largest_mixed(const Group& group) const;
   Extent largest_consecutive(const Group& group) const;
-  std::vector<BlockRef> mixed(const Group& group, std::uint64_t epoch, std::size_t index) const;
-  std::vector<BlockRef> consecutive(const Group& group, std::size_t index) const;
+  static void deal(std::vector<std::size_t>& grains, std::uint64_t key);
+  std::vector<std::size_t> mixed(const Group& group, std::uint64_t epoch, std::size_t index) const;
+  static std::vector<std::size_t> consecutive(const Group& group, std::size_t index);
 
   const Dataset& dataset_;
   OrderSpec::Shuffle shuffle_;
+  std::uint64_t shuffle_memory_;
   std::uint64_t key_;  // of (fingerprint, seed)
   std::vector<Group> groups_;
   std::size_t num_splits_ = 0;

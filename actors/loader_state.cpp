@@ -18,6 +18,7 @@ using nlohmann::json;
 constexpr std::uint64_t kFirstVersion = 1;
 constexpr const char* kVersionKey = "version";
 constexpr const char* kChecksumKey = "checksum";
+constexpr const char* kDigestKey = "digest";
 // Far larger than any state.
 constexpr std::size_t kMostBytes = 64 << 10;
 // A state lists at most the splits of one window; a longer list means a damaged file.
@@ -28,8 +29,12 @@ constexpr Counter kCounters[] = {
     {"epoch", &Position::epoch},           {"split", &Position::split},
     {"split_rows", &Position::split_rows}, {"open_split", &Position::open_split},
     {"batches", &Position::batches},       {"rows", &Position::rows},
-    {"bad_rows", &Position::bad_rows},     {"held_out", &Position::held_out},
 };
+// States of ranks lack these, and the digest.
+constexpr Counter kCountedCounters[] = {{"bad_rows", &Position::bad_rows},
+                                        {"held_out", &Position::held_out}};
+// Written where rows are sampled away. Programs that did not count them could not resume there.
+constexpr Counter kSampled = {"sampled", &Position::sampled};
 // Version 1 lacks this counter.
 constexpr Counter kLeftOut = {"left_out", &Position::left_out};
 
@@ -112,6 +117,8 @@ class KeyReader {
     return value;
   }
 
+  bool has(const char* key) const { return object_.contains(key); }
+
   /// Returns all remaining keys as texts.
   std::map<std::string, std::string> texts() {
     std::map<std::string, std::string> all;
@@ -136,13 +143,21 @@ class KeyReader {
   std::string& problem_;
 };
 
+/// Reads what the states of ranks lack.
+void read_counted(KeyReader& keys, Position& position) {
+  for (const auto& [name, member] : kCountedCounters) position.*member = keys.number(name);
+  if (keys.has(kSampled.first)) position.sampled = keys.number(kSampled.first);
+  if (!Digest::parse(keys.text(kDigestKey), position.digest)) {
+    keys.refuse(kDigestKey, "is not of 32 hex digits");
+  }
+}
+
 /// Reads the fields of a position that both versions have.
 Position read_position(KeyReader& keys) {
   Position position;
   for (const auto& [name, member] : kCounters) position.*member = keys.number(name);
-  if (!Digest::parse(keys.text("digest"), position.digest)) {
-    keys.refuse("digest", "is not of 32 hex digits");
-  }
+  position.of_ranks = !keys.has(kDigestKey) && !keys.has(kCountedCounters[0].first);
+  if (!position.of_ranks) read_counted(keys, position);
   auto ahead = parse_ranges(keys.text("ahead"));
   if (ahead) {
     position.ahead = std::move(*ahead);
@@ -170,7 +185,7 @@ LoaderState read_flat(json object, std::string& problem) {
   state.version = keys.number(kVersionKey);
   state.fingerprint = keys.text("fingerprint");
   state.position = read_position(keys);
-  state.position.left_out = keys.number(kLeftOut.first);
+  if (!state.position.of_ranks) state.position.left_out = keys.number(kLeftOut.first);
   state.identity = keys.texts();
   return state;
 }
@@ -189,6 +204,13 @@ LoaderState read_nested(json object, std::string& problem) {
   return state;
 }
 
+void write_counted(const Position& position, json& object) {
+  for (const auto& [name, member] : kCountedCounters) object[name] = position.*member;
+  object[kLeftOut.first] = position.left_out;
+  if (position.sampled > 0) object[kSampled.first] = position.sampled;
+  object[kDigestKey] = position.digest.hex();
+}
+
 }  // namespace
 
 std::string to_json(const LoaderState& state) {
@@ -196,8 +218,7 @@ std::string to_json(const LoaderState& state) {
   object[kVersionKey] = LoaderState::kVersion;
   object["fingerprint"] = state.fingerprint;
   for (const auto& [name, member] : kCounters) object[name] = state.position.*member;
-  object[kLeftOut.first] = state.position.left_out;
-  object["digest"] = state.position.digest.hex();
+  if (!state.position.of_ranks) write_counted(state.position, object);
   object["ahead"] = ranges_of(state.position.ahead);
   object[kChecksumKey] = checksum_of(object);
   return json_text(object) + "\n";

@@ -15,11 +15,16 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
  public:
   explicit BatchWorker(Pipeline& pipeline)
       : pipeline_(pipeline),
-        reorder_buffer_(pipeline.options_.order, pipeline.order_.num_splits(),
-                        pipeline.options_.start, pipeline.options_.buffers, *this) {}
+        reorder_buffer_(pipeline.options_.order, epoch_of(pipeline), pipeline.options_.start,
+                        pipeline.options_.buffers, *this) {}
 
   Status on(Split&& split, PoolContext& context) override {
     context_ = &context;
+    if (split.is_wake_up) {
+      pipeline_.issue_what_fits(reorder_buffer_.lowest_missing());
+      return {};
+    }
+    if (auto same = check_counted(split); !same) return same;
     PastSplit past{.number = split.id.number,
                    .node = split.node,
                    .rows = split.columns.rows,
@@ -38,6 +43,20 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
   }
 
  private:
+  // The rows of a split of grains are compared piece by piece (StageWorker).
+  Status check_counted(const Split& split) const {
+    if (split.share == nullptr || split.partial || split.parts > 1) return {};
+    if (split.columns.rows == split.share->rows) return {};
+    return tl::unexpected<Error>(recounted_split(pipeline_.options_.dataset, split.id.number,
+                                                 split.share->rows, split.columns.rows));
+  }
+
+  static EpochShape epoch_of(const Pipeline& pipeline) {
+    return {.splits = pipeline.order_.num_splits(),
+            .lanes = pipeline.order_.lanes(pipeline.options_.order.batch_size),
+            .ranked = {pipeline.options_.share, pipeline.options_.plan.output()}};
+  }
+
   bool emit(std::shared_ptr<const Batch> batch) override {
     const PoolContext::OutputWait waiting(*context_);
     const std::size_t bytes = batch->bytes();
@@ -45,8 +64,8 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
     return pipeline_.batches_.put(std::move(batch), bytes);
   }
 
-  void batched(const SplitId& id) override {
-    pipeline_.issuer_.batched(id);
+  void batched(const SplitId& id, bool is_last) override {
+    pipeline_.used_up(id, is_last);
     pipeline_.settle();
     pipeline_.issue_what_fits(reorder_buffer_.lowest_missing());
   }
@@ -89,9 +108,9 @@ Pipeline::Pipeline(Options options)
     : options_(std::move(options)),
       order_(options_.dataset, options_.order),
       sizing_(options_.dataset, options_.plan, options_.order),
-      window_(sizing_.sizes().largest_split),
+      window_(sizing_.sizes().held + sizing_.sizes().largest_split),
       batches_(sizing_.sizes().batch),
-      issuer_(options_.order, options_.start, order_, sizing_, window_),
+      issuer_(options_.order, options_.start, order_, sizing_, window_, rank_walk()),
       room_(options_.memory.room),
       prefetch_(options_.memory.prefetch),
       batch_(split_pool("batch", kUnbounded, *this,
@@ -113,6 +132,17 @@ Pipeline::Pipeline(Options options)
   if (options_.makes_splits) stages_.start();
 }
 
+std::optional<RankWalk> Pipeline::rank_walk() const {
+  if (options_.share.is_all()) return std::nullopt;
+  FOREBAY_CHECK(options_.counts != nullptr);
+  return RankWalk({.order = order_,
+                   .counts = *options_.counts,
+                   .batch_size = options_.order.batch_size,
+                   .drop_last = options_.order.drop_last,
+                   .share = options_.share},
+                  options_.start);
+}
+
 // The stages offer splits to the batch pool, and the batch actor issues splits to the stages: every
 // thread ends before either is destroyed.
 Pipeline::~Pipeline() {
@@ -124,7 +154,15 @@ Pipeline::~Pipeline() {
 Result<std::shared_ptr<const Batch>> Pipeline::next() {
   auto batch = batches_.take();
   if (!batch) return pass(batch);
-  return std::move(*batch).value_or(nullptr);
+  if (!*batch) return std::shared_ptr<const Batch>();
+  if (issuer_.taken((**batch)->number + 1)) wake_up();
+  return std::move(**batch);
+}
+
+void Pipeline::wake_up() {
+  Split nothing;
+  nothing.is_wake_up = true;
+  batch_.offer(std::move(nothing), 0);
 }
 
 void Pipeline::stop() {
@@ -135,42 +173,61 @@ void Pipeline::stop() {
 
 void Pipeline::issue_what_fits(std::uint64_t lowest_missing) {
   while (std::optional<Split> split = issuer_.next(lowest_missing)) {
-    if (options_.dispatch == nullptr) {
+    if (split->share != nullptr && !split->share->is_needed()) {
+      batch_.offer(std::move(*split), 0);
+    } else if (options_.dispatch == nullptr) {
       stages_.make(std::move(*split));
     } else {
-      expected_.add(split->id);
+      expected_.add(split->id, split->share);
       options_.dispatch->issued(split->id.number);
     }
   }
 }
 
 void Pipeline::make(std::uint64_t number) {
-  stages_.make(split_to_make(split_id(number, order_), order_, sizing_));
+  Split split = split_to_make(split_id(number, order_), order_, sizing_);
+  split.share = expected_.share_of(number);
+  stages_.make(std::move(split));
 }
 
-bool Pipeline::accept(Split split) {
-  const std::optional<SplitId> id = expected_.take(split.id.number);
+bool Pipeline::accept(std::vector<Split> parts) {
+  const std::optional<SplitId> id = expected_.take(parts.front().id.number);
   if (!id) return false;
-  split.id = *id;
-  const std::size_t bytes = split.bytes();
-  batch_.offer(std::move(split), bytes);
+  for (Split& part : parts) {
+    part.id = *id;
+    const std::size_t bytes = part.bytes();
+    batch_.offer(std::move(part), bytes);
+  }
+  return true;
+}
+
+// A part that another node made has its bytes in those of the split.
+void Pipeline::used_up(const SplitId& id, bool is_last) {
+  stages_.returned(id);
+  if (is_last) issuer_.batched(id.number);
+}
+
+bool Pipeline::takes(const SplitId& id, std::uint64_t rows) {
+  if (options_.dispatch == nullptr) return true;
+  if (!expected_.take(id.number)) return false;
+  options_.dispatch->made_here(id.number, rows);
   return true;
 }
 
 // The batch pool accepts every split at once: the window already bounds the splits that wait for
 // the batch actor.
 Status Pipeline::put(Split&& split, PoolContext& context) {
-  const std::uint64_t number = split.id.number;
-  const std::uint64_t rows = split.columns.rows;
-  if (options_.dispatch != nullptr && !expected_.take(number)) return {};
+  // The stages have asked for a split that is made in parts.
+  if (split.parts == 1 && !takes(split.id, split.columns.rows)) return {};
   const std::size_t bytes = split.columns.bytes();
   batch_.offer(std::move(split), bytes, context);
-  if (options_.dispatch != nullptr) options_.dispatch->made_here(number, rows);
   return {};
 }
 
-bool Pipeline::has_room_for(std::uint64_t threads) const {
-  return options_.makes_splits && least_room(threads, sizing_.sizes()) <= room_;
+bool Pipeline::has_room_for(std::uint64_t threads, std::uint64_t children) const {
+  const MemorySizes& sizes = sizing_.sizes();
+  return options_.makes_splits &&
+         least_room(threads, sizes) - least_children(sizes) + children <= room_;
 }
 
 Status Pipeline::check_expected() {
@@ -180,6 +237,11 @@ Status Pipeline::check_expected() {
     if (!raw) return pass(raw);
   }
   return {};
+}
+
+std::size_t Pipeline::parts_of(std::uint64_t number) const {
+  const SplitId id = split_id(number, order_);
+  return stages_.cut(order_.blocks(id.epoch, id.index)).parts;
 }
 
 void Pipeline::set_elsewhere(std::uint64_t splits) {
@@ -203,15 +265,18 @@ void Pipeline::settle() {
   settlements_([this] {
     const auto waiting = batches_.view();
     const std::uint64_t actors = stages_.actors_wanted();
-    const MemoryShares shares = share_memory(room_, sizing_.sizes(),
-                                             {.actors = actors,
-                                              .stages = stages_.size(),
-                                              .elsewhere = elsewhere_,
-                                              .threads = std::max(actors, stages_.threads()),
-                                              .prefetch = prefetch_,
-                                              .window_used = window_.used(),
-                                              .prefetch_used = waiting.bytes});
+    const MemoryShares shares =
+        share_memory(room_, sizing_.sizes(),
+                     {.actors = actors,
+                      .stages = stages_.size(),
+                      .elsewhere = elsewhere_,
+                      .threads = std::max(actors, stages_.threads()),
+                      .children = stages_.children_bytes(),
+                      .prefetch = prefetch_,
+                      .window_used = window_.used() + stages_.part_budget().used(),
+                      .prefetch_used = waiting.bytes});
     window_.set_limit(shares.window);
+    stages_.part_budget().set_limit(shares.parts);
     if (shares.prefetch != waiting.budget) batches_.set_budget(shares.prefetch);
     MemoryBudget& buffers = options_.buffers.budget();
     buffers.set_limit(shares.buffers);
@@ -230,8 +295,8 @@ PipelineStats Pipeline::stats() const {
   stats.prefetch_batches = prefetch.items;
   stats.prefetch_full = prefetch.times_full;
   stats.prefetch_empty = prefetch.times_empty;
-  stats.window_bytes = window_.used();
-  stats.window_capacity = window_.limit();
+  stats.window_bytes = window_.used() + stages_.part_budget().used();
+  stats.window_capacity = window_.limit() + stages_.part_budget().limit();
   stats.splits_issued = issuer_.issued();
   stats.lowest_missing = lowest_missing_.load(std::memory_order_relaxed);
   return stats;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +15,11 @@
 #include "actors/epoch_order.h"
 #include "actors/format/format.h"
 #include "actors/pipeline_spec.h"
+#include "actors/rank_share.h"
+#include "actors/rank_walk.h"
 #include "actors/sizing.h"
 #include "actors/source/dataset.h"
+#include "actors/source/row_counts.h"
 #include "actors/split_issuer.h"
 #include "actors/stage/split.h"
 #include "actors/stage/stage_pools.h"
@@ -120,6 +125,10 @@ class Pipeline final : public BatchSource, StageOwner {
     SplitDispatch* dispatch = nullptr;
     /// With a dispatch: whether this node's stages have actors.
     bool makes_splits = true;
+    /// The rank of a training whose rows the batches have, in exact order.
+    RankShare share = {};
+    /// The rows that remain of each block; needed if there are several ranks.
+    const RowCounts* counts = nullptr;
   };
 
   explicit Pipeline(Options options);
@@ -128,6 +137,9 @@ class Pipeline final : public BatchSource, StageOwner {
   Pipeline& operator=(const Pipeline&) = delete;
 
   Result<std::shared_ptr<const Batch>> next() override;
+  /// Blocks until next() would not block, at most for `most`. Returns whether it would not. On the
+  /// thread of next().
+  [[nodiscard]] bool wait(std::chrono::nanoseconds most) { return batches_.wait(most); }
 
   /// Ends the run: next() returns no batch from now on, and the actors stop after the split they
   /// hold.
@@ -139,10 +151,10 @@ class Pipeline final : public BatchSource, StageOwner {
   /// With a dispatch: whether split `number` was issued and has not arrived.
   bool expects(std::uint64_t number) const { return expected_.contains(number); }
 
-  /// With a dispatch: takes a split that another node made, known by its number. Returns false and
-  /// drops the split if it arrived before or was never issued. Its memory is counted under the
-  /// window bytes that were reserved at issue.
-  bool accept(Split split);
+  /// With a dispatch: takes a split that another node made, all parts of it, known by its number.
+  /// Returns false and drops the split if it arrived before or was never issued. Its memory is
+  /// counted under the window bytes that were reserved at issue.
+  bool accept(std::vector<Split> parts);
 
   /// With a dispatch: reads the blocks of all splits that were issued and have not arrived. Returns
   /// kCorrupt if this node's own files changed since they were indexed; another node's failure to
@@ -178,6 +190,10 @@ class Pipeline final : public BatchSource, StageOwner {
   /// The largest sizes of the job's splits and batches.
   const MemorySizes& sizes() const { return sizing_.sizes(); }
   std::uint64_t splits_per_epoch() const { return order_.num_splits(); }
+  /// The grains that a split mixes at most; 0 if the dataset's blocks are not grains.
+  std::size_t strata() const { return options_.dataset.in_grains() ? order_.strata() : 0; }
+  /// The parts in which split `number` is made; 1: it is made in one.
+  std::size_t parts_of(std::uint64_t number) const;
 
   /// Whether the last batch of the last epoch has been made.
   bool ended() const { return ended_.load(std::memory_order_acquire); }
@@ -188,10 +204,14 @@ class Pipeline final : public BatchSource, StageOwner {
   class BatchWorker;
 
   StagePools::Options stage_options();
+  std::optional<RankWalk> rank_walk() const;
   void issue_what_fits(std::uint64_t lowest_missing);
+  void used_up(const SplitId& id, bool is_last);
+  void wake_up();
   Status put(Split&& split, PoolContext& context) override;
+  bool takes(const SplitId& id, std::uint64_t rows) override;
   void failed(const Error& error) override { batches_.fail(error); }
-  bool has_room_for(std::uint64_t threads) const override;
+  bool has_room_for(std::uint64_t threads, std::uint64_t children) const override;
   void resized() override { settle(); }
   void settle();
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,7 +15,7 @@ namespace forebay {
 
 /// `[dataset]` of the job file: what to read.
 struct DatasetSpec {
-  std::string format = "criteo_tsv";  ///< criteo_tsv | csv
+  std::string format = "criteo_tsv";  ///< criteo_tsv | csv | parquet | npy
   std::vector<std::string> paths{};   ///< Files and globs, absolute or relative to the job file.
   std::uint64_t bad_rows = 0;         ///< Number of damaged rows tolerated.
   std::uint64_t max_row_bytes = 1 << 20;  ///< Indexing fails on a longer row.
@@ -29,11 +31,20 @@ struct ColumnSpec {
   std::string label{};
   std::vector<std::string> dense{};
   std::vector<std::string> sparse{};
+  /// The label is 1 where the column is at least this, else 0; none: the column holds 0 or 1.
+  std::optional<double> label_threshold{};
+  std::string weight{};              ///< A factor for the row's loss; "": none.
+  std::vector<std::string> extra{};  ///< For readers of batches, never for the model.
+  /// Not a key: for a look at the label and the weight alone.
+  bool without_features = false;
 };
 
 /// One value of an operator's parameter, as parsed from TOML.
 using ParamValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                                 std::vector<double>, std::vector<std::string>>;
+
+/// The operator that runs a user's function in Python; a stage of its own unless the job names one.
+inline constexpr const char* kPythonOp = "python";
 
 /// One `[[transform]]` of the job file: the operator, the columns (globs), its parameters, its
 /// stage.
@@ -43,6 +54,10 @@ struct TransformSpec {
   std::map<std::string, ParamValue> params;  ///< Every key but the others here.
   std::string stage = {};  ///< The stage that runs it; "": that of the operator before it.
 };
+
+/// A shuffled split of grains gives its rows to so many lanes, each of which fills the same part of
+/// every batch (design/grains.md).
+inline constexpr std::size_t kBatchLanes = 16;
 
 /// `[order]` of the job file: the order of rows, and how they are cut into batches.
 struct OrderSpec {
@@ -62,6 +77,8 @@ struct OrderSpec {
   std::uint64_t epochs = 1;
   std::uint64_t batch_size = 8192;
   bool drop_last = false;
+  /// The most bytes that a split of grains takes decoded (Dataset::in_grains). Part of the order.
+  std::uint64_t shuffle_memory = std::uint64_t{256} << 20;
 };
 
 inline constexpr EnumName<OrderSpec::Shuffle> kShuffleNames[] = {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "actors/epoch_order.h"
+#include "actors/rank_walk.h"
 
 namespace forebay {
 namespace {
@@ -41,7 +42,7 @@ class PositionCheck {
     return check_digest();
   }
 
-  /// After check(): number of damaged and held-out rows in those of the current epoch's splits that
+  /// After check(): number of rows left out in those of the current epoch's splits that
   /// were given out whole.
   std::uint64_t left_out() const { return left_out_; }
 
@@ -100,6 +101,11 @@ class PositionCheck {
     if (at_.held_out > 0 && !facts_.holds_out) {
       return refuse("held_out", at_.held_out, "the job holds out no rows");
     }
+    if (at_.sampled > rows - at_.bad_rows - at_.held_out)
+      return refuse("sampled", at_.sampled, all);
+    if (at_.sampled > 0 && !facts_.samples) {
+      return refuse("sampled", at_.sampled, "the job has no operator sampling");
+    }
     return {};
   }
 
@@ -108,7 +114,7 @@ class PositionCheck {
   Status check_epochs() {
     given_ = at_.rows;
     if (at_.epoch == 0) return {};
-    const std::uint64_t sound = facts_.dataset.rows() - counted();
+    const std::uint64_t sound = facts_.dataset.rows() - at_.counted();
     const std::uint64_t rest = sound % batch_size();
     const std::uint64_t rows = facts_.order.drop_last ? sound - rest : sound;
     const std::uint64_t batches =
@@ -135,10 +141,12 @@ class PositionCheck {
         "the splits up to this position have " + std::to_string(reached) + " rows";
     if (given_ > reached) return refuse("rows", at_.rows, splits + ", in its epoch");
     left_out_ = reached - given_;
-    if (left_out_ > whole_ || left_out_ > counted() || (at_.epoch == 0 && left_out_ != counted())) {
+    if (left_out_ > whole_ || left_out_ > at_.counted() ||
+        (at_.epoch == 0 && left_out_ != at_.counted())) {
       return refuse("rows", at_.rows,
                     splits + ", so that " + std::to_string(left_out_) + " were left out, where " +
-                        std::to_string(counted()) + " are counted (bad_rows, held_out)");
+                        std::to_string(at_.counted()) +
+                        " are counted (bad_rows, held_out, sampled)");
     }
     return {};
   }
@@ -171,7 +179,6 @@ class PositionCheck {
     if (split < splits / 2) return order_.rows(at_.epoch, 0, split);
     return facts_.dataset.rows() - order_.rows(at_.epoch, split, splits);
   }
-  std::uint64_t counted() const { return at_.bad_rows + at_.held_out; }
   std::uint64_t batch_size() const { return facts_.order.batch_size; }
 
   const Position& at_;
@@ -181,6 +188,67 @@ class PositionCheck {
   std::uint64_t given_ = 0;           // rows given out in this epoch
   std::uint64_t batches_before_ = 0;  // batches of the epochs before this one
   std::uint64_t left_out_ = 0;
+};
+
+/// Checks the position of a rank.
+class RankedPositionCheck {
+ public:
+  RankedPositionCheck(const Position& at, const PositionFacts& facts, const RowCounts& counts)
+      : at_(at), order_(facts.dataset, facts.order), spec_(facts.order), counts_(counts) {}
+
+  Status check() const {
+    if (at_.epoch > kMostEpochs) return refuse("epoch", at_.epoch, "no job has so many");
+    if (at_.split >= order_.num_splits()) {
+      return refuse("split", at_.split,
+                    "an epoch has " + std::to_string(order_.num_splits()) + " splits");
+    }
+    if (at_.open_split != at_.split) {
+      return refuse("open_split", at_.open_split, "split is " + std::to_string(at_.split));
+    }
+    if (!at_.ahead.empty()) {
+      return refuse("ahead", std::to_string(at_.ahead.size()) + " splits long",
+                    "ranks give out none of them early");
+    }
+    if (at_.split_rows > 0 && at_.split_rows >= rows_in(at_.split)) {
+      return refuse("split_rows", at_.split_rows,
+                    split_name(at_.split) + " has " + std::to_string(rows_in(at_.split)) +
+                        " rows that remain");
+    }
+    return check_rows();
+  }
+
+ private:
+  Status check_rows() const {
+    const std::uint64_t remaining = counts_.total();
+    const std::uint64_t each = rows_given(remaining, spec_.batch_size, spec_.drop_last);
+    std::uint64_t reached = at_.split_rows;
+    for (std::uint64_t split = 0; split < at_.split; ++split) reached += rows_in(split);
+    std::uint64_t expected = 0;
+    const bool too_many = __builtin_mul_overflow(at_.epoch, each, &expected) ||
+                          __builtin_add_overflow(expected, reached, &expected);
+    if (too_many || at_.rows != expected || reached > each || reached % spec_.batch_size != 0) {
+      return refuse("rows", at_.rows,
+                    "at this position " + std::to_string(expected) + " were given out, of " +
+                        std::to_string(remaining) + " that remain in an epoch");
+    }
+    const std::uint64_t in_epoch = (each + spec_.batch_size - 1) / spec_.batch_size;
+    const std::uint64_t batches = at_.epoch * in_epoch + reached / spec_.batch_size;
+    if (at_.batches == batches) return {};
+    return refuse("batches", at_.batches,
+                  std::to_string(at_.rows) + " rows are " + std::to_string(batches));
+  }
+
+  std::uint64_t rows_in(std::uint64_t split) const {
+    std::uint64_t rows = 0;
+    for (const std::size_t block : order_.block_numbers(at_.epoch, split))
+      rows += counts_.of(block);
+    return rows;
+  }
+
+  const Position& at_;
+  const EpochOrder order_;
+  const OrderSpec& spec_;
+  const RowCounts& counts_;
 };
 
 }  // namespace
@@ -195,6 +263,13 @@ Result<Position> check_position(const LoaderState& saved, const PositionFacts& f
                   "it is " + std::to_string(position.left_out) + " by the other numbers");
   }
   return position;
+}
+
+Result<Position> check_ranked_position(const LoaderState& saved, const PositionFacts& facts,
+                                       const RowCounts& counts) {
+  const RankedPositionCheck check(saved.position, facts, counts);
+  if (auto status = check.check(); !status) return pass(status);
+  return saved.position;
 }
 
 }  // namespace forebay

@@ -1,5 +1,6 @@
 #include "actors/reorder_buffer.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace forebay {
@@ -18,22 +19,26 @@ tl::unexpected<Error> uneven_epochs(std::uint64_t epoch, const Cursor::Uneven& u
   return fail(
       Code::kCorrupt,
       "epoch " + std::to_string(epoch) + " left out " + std::to_string(uneven.left_out) +
-          " damaged and held-out rows, the first epoch " + std::to_string(uneven.counted) +
+          " rows (damaged, held out, not sampled), the first epoch " +
+          std::to_string(uneven.counted) +
           ": the files changed, or the state to resume from is not of this job; start anew");
 }
 
 }  // namespace
 
-ReorderBuffer::ReorderBuffer(const OrderSpec& order, std::size_t splits_per_epoch,
-                             const Position& start, BufferPool& pool, BatchSink& sink)
+ReorderBuffer::ReorderBuffer(const OrderSpec& order, const EpochShape& epoch, const Position& start,
+                             BufferPool& pool, BatchSink& sink)
     : order_(order),
-      splits_per_epoch_(splits_per_epoch),
+      splits_per_epoch_(epoch.splits),
+      split_rows_(start.split_rows),
       sink_(sink),
-      cursor_(start, splits_per_epoch),
-      sequencer_(order.mode, start.epoch * splits_per_epoch + start.first_split(),
+      cursor_(start, epoch.splits),
+      sequencer_(order.mode, start.epoch * epoch.splits + start.first_split(),
                  start.split_rows > 0),
-      batcher_(order.batch_size, pool),
-      first_damaged_(start == Position{}) {}
+      batcher_(order.batch_size, pool, epoch.lanes, epoch.ranked),
+      first_damaged_(start == Position{}) {
+  batcher_.skip(start.split_rows);
+}
 
 Status ReorderBuffer::add(Split split) {
   sequencer_.add(std::move(split));
@@ -47,14 +52,23 @@ Status ReorderBuffer::add(Split split) {
 
 Status ReorderBuffer::append(Split split) {
   const SplitId id = split.id;
-  const std::size_t skip = cursor_.rows_to_skip(id);
-  if (skip > 0 && skip >= split.columns.rows) {
-    return too_many_to_skip(id, skip, split.columns.rows);
-  }
+  const bool is_last = split.part + 1 == split.parts;
+  const std::size_t rows = split.partial ? split.partial->all : split.columns.rows;
+  const std::size_t to_skip = cursor_.rows_to_skip(id);
   if (auto status = check_damaged(split); !status) return status;
-  cursor_.append(id, split.columns.rows, split.bad.size(), split.filtered);
-  batcher_.add(std::move(split.columns), skip);
-  sink_.batched(id);
+  const std::size_t skipped = split.partial ? batcher_.add(std::move(split.columns), *split.partial)
+                                            : batcher_.add(std::move(split.columns));
+  // The last parts of a split may have no sound rows.
+  if (is_last && (to_skip > skipped || (to_skip == rows && rows > 0 && split.parts == 1))) {
+    return too_many_to_skip(id, split_rows_, split_rows_ - to_skip + rows);
+  }
+  cursor_.append(id, {.rows = rows,
+                      .skipped = skipped,
+                      .bad = split.bad.size(),
+                      .held_out = split.filtered,
+                      .sampled = split.sampled,
+                      .is_last = is_last});
+  sink_.batched(id, is_last);
   emit(order_.batch_size);
   return cursor_.epoch_is_complete() ? end_epoch() : Status{};
 }
@@ -74,7 +88,7 @@ void ReorderBuffer::emit(std::size_t at_least) {
   while (batcher_.rows() >= at_least && batcher_.rows() > 0 && !stopped_) {
     auto batch = std::make_shared<Batch>(batcher_.cut());
     batch->number = cursor_.position().batches;
-    cursor_.give_out(batch->rows, Batcher::digest(*batch));
+    cursor_.give_out(batch->whole_rows, Batcher::digest(*batch));
     batch->after = cursor_.position();
     stopped_ = !sink_.emit(std::move(batch));
   }

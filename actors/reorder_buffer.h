@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,6 +14,7 @@
 #include "actors/cursor.h"
 #include "actors/format/raw_split.h"
 #include "actors/pipeline_spec.h"
+#include "actors/rank_share.h"
 #include "actors/stage/batcher.h"
 #include "actors/stage/split.h"
 #include "core/base/result.h"
@@ -58,38 +60,52 @@ class DamagedRows {
   std::unordered_set<std::uint64_t> places_;
 };
 
-/// Holds splits that arrive before they may be used.
+/// Holds splits, or their parts, that arrive before they may be used.
 ///
 /// In exact order a split may be used when all splits before it have been used; in arrival order,
-/// when its epoch has begun and the split that an earlier run gave out in part has been used.
-/// Bounded by the window, which each split's bytes are part of; belongs to one thread.
+/// when its epoch has begun and the split that an earlier run gave out in part has been used. The
+/// parts of a split are used in their order, with no other split between them. Bounded by the
+/// window, which each split's bytes are part of; belongs to one thread.
 class Sequencer {
  public:
   /// `first` is the number of the first split to use. In arrival order it has to be the first one
   /// only if it `is_open`: some of its rows have been given out.
   Sequencer(OrderSpec::Mode mode, std::uint64_t first, bool is_open)
-      : mode_(mode), next_(first), waits_for_first_(is_open) {}
+      : mode_(mode), next_{first, 0}, waits_for_first_(is_open) {}
 
   void add(Split split) {
-    const std::uint64_t number = split.id.number;
-    waiting_.emplace(number, std::move(split));
+    const Place place{split.id.number, split.part};
+    waiting_.emplace(place, std::move(split));
   }
 
   /// The next split that may be used while `epoch` is being given out.
   std::optional<Split> next(std::uint64_t epoch) {
-    const bool by_number = mode_ == OrderSpec::Mode::kExact || waits_for_first_;
-    const auto found = by_number ? waiting_.find(next_) : waiting_.begin();
+    const bool by_place = mode_ == OrderSpec::Mode::kExact || waits_for_first_ || next_.part > 0;
+    const auto found = by_place ? waiting_.find(next_) : first_that_begins_a_split();
     if (found == waiting_.end() || found->second.id.epoch != epoch) return std::nullopt;
     waits_for_first_ = false;
-    ++next_;
-    return std::move(waiting_.extract(found).mapped());
+    Split split = std::move(waiting_.extract(found).mapped());
+    const bool is_last = split.part + 1 == split.parts;
+    next_ = is_last ? Place{split.id.number + 1, 0} : Place{split.id.number, split.part + 1};
+    return split;
   }
 
  private:
+  struct Place {
+    std::uint64_t number = 0;
+    std::uint32_t part = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  using Waiting = std::map<Place, Split>;
+
+  Waiting::iterator first_that_begins_a_split() {
+    return std::ranges::find(waiting_, 0U, [](const auto& entry) { return entry.first.part; });
+  }
+
   const OrderSpec::Mode mode_;
-  std::uint64_t next_;  // Unused once splits are used in arrival order.
+  Place next_;  // In arrival order it counts only within a split.
   bool waits_for_first_;
-  std::map<std::uint64_t, Split> waiting_;
+  Waiting waiting_;
 };
 
 /// Receives a ReorderBuffer's results. Called on the reorder buffer's thread.
@@ -99,13 +115,22 @@ class BatchSink {
   /// Takes a finished batch; may block. Returns false if the run was stopped; send no more batches
   /// then.
   virtual bool emit(std::shared_ptr<const Batch> batch) = 0;
-  /// The rows of split `id` have joined the line; its bytes of the window are free.
-  virtual void batched(const SplitId& id) = 0;
+  /// The rows of a split, or of a part of it, have joined the line; its bytes are free. `is_last`:
+  /// no part of the split is to come.
+  virtual void batched(const SplitId& id, bool is_last) = 0;
   /// Receives damaged rows of a split, each once per run; an error (too many) ends the run.
   virtual Status damaged(const std::vector<BadRow>& rows) = 0;
   /// Returns the error that ends a run in which `row`, made by `node`, was sound in the first epoch
   /// and is damaged in a later one.
   virtual Error newly_damaged(const BadRow& row, const std::string& node) = 0;
+};
+
+/// What an epoch is made of.
+struct EpochShape {
+  std::size_t splits = 1;
+  std::size_t lanes = 1;  ///< EpochOrder::lanes()
+  /// One rank's part of the batches.
+  RankedBatches ranked = {};
 };
 
 /// Puts splits back in order and cuts them into batches, each with the loader's state after it.
@@ -114,11 +139,11 @@ class BatchSink {
 /// only inside its sink.
 class ReorderBuffer {
  public:
-  ReorderBuffer(const OrderSpec& order, std::size_t splits_per_epoch, const Position& start,
+  ReorderBuffer(const OrderSpec& order, const EpochShape& epoch, const Position& start,
                 BufferPool& pool, BatchSink& sink);
 
-  /// Adds a split; splits may come in any order. Emits every batch that the split completes.
-  /// Returns kCorrupt if the start position does not fit the splits' rows.
+  /// Adds a split or a part of one; they may come in any order. Emits every batch that it
+  /// completes. Returns kCorrupt if the start position does not fit the splits' rows.
   Status add(Split split);
 
   /// Whether the last batch of the last epoch has been emitted.
@@ -140,6 +165,7 @@ class ReorderBuffer {
 
   const OrderSpec order_;
   const std::size_t splits_per_epoch_;
+  const std::size_t split_rows_;  // of the position that the run started at
   BatchSink& sink_;
   Cursor cursor_;
   Sequencer sequencer_;

@@ -22,10 +22,18 @@ inline constexpr std::uint64_t kOtherActors = 2;
 
 /// The largest sizes of a job's splits and batches, in bytes.
 struct MemorySizes {
-  std::uint64_t usual_split = 0;    ///< A split of mean size, at the stage that takes most.
-  std::uint64_t largest_split = 0;  ///< The largest split, at that stage.
-  std::uint64_t batch = 0;          ///< A finished batch.
-  std::uint64_t cutting = 0;        ///< The batch being cut and the splits whose rows wait for it.
+  /// A split of mean size, or if splits are made in parts a part, at the stage that takes most.
+  std::uint64_t usual_split = 0;
+  std::uint64_t largest_split = 0;  ///< The largest one, at that stage.
+  /// Of the largest split that is made in parts: its pieces, loaded and decoded, beside the parts
+  /// that are out. 0 if splits are made in one message.
+  std::uint64_t held = 0;
+  std::uint64_t splits_held = 2;  ///< How many of them are wanted in the window.
+  std::uint64_t rows = 0;         ///< Of a split, or part, of mean size.
+  std::uint64_t batch = 0;        ///< A finished batch.
+  std::uint64_t cutting = 0;      ///< The batch being cut and the splits whose rows wait for it.
+  /// Of each stage: the child processes of one actor. Empty: no stage has any.
+  std::vector<std::uint64_t> children = {};
 };
 
 /// The shares that are wanted, and the bytes still in use under earlier shares.
@@ -34,6 +42,7 @@ struct MemoryDemand {
   std::uint64_t stages = 0;
   std::uint64_t elsewhere = 0;      ///< Splits that other nodes may hold.
   std::uint64_t threads = 0;        ///< Alive, including those that are stopping.
+  std::uint64_t children = 0;       ///< Bytes of the actors' child processes.
   std::uint64_t prefetch = 0;       ///< Wanted.
   std::uint64_t window_used = 0;    ///< Bytes of splits between issue and batch.
   std::uint64_t prefetch_used = 0;  ///< Bytes of waiting batches.
@@ -43,6 +52,7 @@ struct MemoryDemand {
 struct MemoryShares {
   std::uint64_t buffers = 0;   ///< Limit of the whole buffer pool.
   std::uint64_t window = 0;    ///< Splits between their issue and the reorder buffer.
+  std::uint64_t parts = 0;     ///< The same of parts, if splits are made in parts.
   std::uint64_t prefetch = 0;  ///< Finished batches that wait.
 };
 
@@ -55,11 +65,17 @@ MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes, const Me
 /// Memory of the threads of `actors` actors and of the kOtherActors.
 std::uint64_t threads_bytes(std::uint64_t actors);
 
+/// Memory of the child processes of so many actors of each stage; nothing if `actors` is empty.
+std::uint64_t children_bytes(const MemorySizes& sizes, const std::vector<std::uint32_t>& actors);
+/// The same with one actor a stage.
+std::uint64_t least_children(const MemorySizes& sizes);
+
 /// The window that keeps `actors` actors busy: one split each, one more per stage and two ready
-/// splits.
+/// splits; the same of parts.
 std::uint64_t window_for(std::uint64_t actors, std::uint64_t stages, const MemorySizes& sizes);
 
-/// The least memory with which a pipeline of so many threads can run.
+/// The least memory with which a pipeline of so many threads, and one actor's child processes in
+/// each stage, can run.
 std::uint64_t least_room(std::uint64_t threads, const MemorySizes& sizes);
 
 /// Computes the largest sizes of a job's splits and batches; pure functions of the job.
@@ -67,23 +83,28 @@ class Sizing {
  public:
   Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpec& order);
 
-  /// The most bytes that a split of these blocks holds at any stage.
+  /// The most bytes that a split of these blocks holds at any stage; if it is made in parts,
+  /// without those of its parts.
   std::uint64_t split_cost(const std::vector<BlockRef>& blocks) const;
   /// `largest_split` bounds split_cost over all splits of all epochs; `usual_split` is the cost of
   /// a split of mean size.
   const MemorySizes& sizes() const { return sizes_; }
 
  private:
-  std::uint64_t cost(std::uint64_t rows, std::uint64_t raw_bytes) const;
+  std::uint64_t cost(const Extent& extent) const;
+  std::uint64_t held(const Extent& extent) const;
+  std::size_t parts_of(const std::vector<BlockRef>& blocks) const;
 
   const Format& format_;
   const TransformPlan& plan_;
+  const bool in_grains_;
+  const bool permutes_rows_;
   MemorySizes sizes_;
 };
 
 /// The memory of a run. All in bytes.
 struct MemoryPlan {
-  std::uint64_t room = 0;      ///< For buffers and the threads of actors.
+  std::uint64_t room = 0;      ///< For buffers, and the threads and processes of actors.
   std::uint64_t prefetch = 0;  ///< Wanted: finished batches that may wait.
 };
 

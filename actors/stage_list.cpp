@@ -41,6 +41,18 @@ std::string fault_of(const std::string& name, const StageList& before) {
   return "is one stage too many; at most " + std::to_string(kMostStages) + " are possible";
 }
 
+/// Functions in Python take turns in a process of an actor, so each gets actors of its own.
+std::string name_for_python(const StageList& before) {
+  const auto is_taken = [&](const std::string& name) {
+    return std::ranges::find(before, name, &StageInfo::name) != before.end();
+  };
+  std::string name = kPythonOp;
+  for (int number = 2; is_taken(name); ++number) {
+    name = kPythonOp + ("-" + std::to_string(number));
+  }
+  return name;
+}
+
 }  // namespace
 
 Result<StageList> stages_of(const std::vector<TransformSpec>& operators) {
@@ -52,9 +64,10 @@ Result<StageList> stages_of(const std::vector<TransformSpec>& operators) {
   };
   for (std::size_t op = 0; op < operators.size(); ++op) {
     const std::string& given = operators[op].stage;
-    const std::string name = !given.empty() ? given
-                             : op > 0       ? stages.back().name
-                                            : std::string(kFirst);
+    const std::string name = !given.empty()                  ? given
+                             : operators[op].op == kPythonOp ? name_for_python(stages)
+                             : op > 0                        ? stages.back().name
+                                                             : std::string(kFirst);
     if (op == 0 || name != stages.back().name) {
       if (const std::string fault = fault_of(name, stages); !fault.empty()) {
         return fail(Code::kInvalid, "transform." + std::to_string(op) + ".stage: \"" +

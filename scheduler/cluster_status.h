@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/runtime/message.h"
+#include "scheduler/reads.h"
 
 namespace forebay::scheduler {
 
@@ -42,10 +43,14 @@ struct NodeStatus {
   double busy_cpus = 0;
   std::uint64_t memory_used = 0;
   double silent_seconds = 0;
+  Reads reads = {};       ///< Of the open job, while it is prepared.
+  double could_make = 0;  ///< Splits per second with enough leases; 0: not known.
+  double busy = 1;        ///< The share of time in which it had as much work as it takes.
   static auto fields(auto& self) {
     return std::tie(self.name, self.host, self.incarnation, self.pid, self.cpus, self.memory_limit,
                     self.state, self.trouble, self.capacity, self.leases, self.splits_done,
-                    self.rate, self.busy_cpus, self.memory_used, self.silent_seconds);
+                    self.rate, self.busy_cpus, self.memory_used, self.silent_seconds, self.reads,
+                    self.could_make, self.busy);
   }
 };
 
@@ -61,7 +66,7 @@ struct ClusterStatus {
   std::uint64_t issued_again = 0;  ///< Leases that ended without an arrival, since the start.
   std::uint64_t prepared = 0;      ///< Workers that may be leased splits.
   double rate = 0;                 ///< Splits per second of all workers.
-  double mean_worker_rate = 0;  ///< Of workers outside the trainer's process, for the autoscaler.
+  double mean_worker_rate = 0;     ///< Of workers outside the trainer's process.
   std::vector<NodeStatus> nodes;
   std::vector<std::string> problems;  ///< One sentence each; empty: no problems.
   static auto fields(auto& self) {

@@ -7,10 +7,10 @@
 set -u
 
 build="build-essential cmake ninja-build pkg-config libexpected-dev libcli11-dev libtomlplusplus-dev
-  libspdlog-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libtorch-dev libgloo-dev
+  libspdlog-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libcurl4-openssl-dev libexpat1-dev libssl-dev libtorch-dev libgloo-dev
   libopenblas0-pthread libzmq3-dev cppzmq-dev librocksdb-dev liblz4-dev
-  prometheus-cpp-dev"
-test="$build catch2 python3 python3-matplotlib python3-venv prometheus zstd libcaf-dev libmsgpack-cxx-dev iproute2 slurm-wlm munge openssh-server
+  libsnappy-dev libbrotli-dev prometheus-cpp-dev"
+test="$build catch2 python3 python3-dev python3-matplotlib python3-venv prometheus zstd libcaf-dev libmsgpack-cxx-dev iproute2 slurm-wlm munge openssh-server
   openssh-client"
 optional=""  # Tests that compare with it are skipped without it.
 lint="$test git clang-14 clang clang-tidy-14 clang-format-14 libclang-rt-14-dev shellcheck"

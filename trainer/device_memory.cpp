@@ -30,9 +30,10 @@ std::uint64_t staged(const TrainerSpec& spec, const ModelShape& shape, std::uint
                      std::uint64_t ids) {
   const std::uint64_t touched = std::min(host_rows(spec, shape), ids);
   const std::uint64_t rows = touched * table_row_bytes(spec, shape);
-  const std::uint64_t sent =
-      sizeof(float) * batch_size * (shape.dense_features + 1 + shape.table_rows.size()) +
-      kStagedId * ids + kStagedRow * touched + kAligning + rows;
+  const std::uint64_t numbers =
+      shape.dense_features + 1 + shape.table_rows.size() + (shape.weighted ? 1 : 0);
+  const std::uint64_t sent = sizeof(float) * batch_size * numbers + kStagedId * ids +
+                             kStagedRow * touched + kAligning + rows;
   return sent + sent / 8 + rows + rows / 8;
 }
 

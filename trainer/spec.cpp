@@ -87,6 +87,7 @@ Result<ModelShape> shape_of(const TrainerSpec& spec, const Schema& schema) {
   shape.network = spec.model;
   shape.dense_features = schema.dense.size();
   shape.dense_names = schema.dense;
+  shape.weighted = schema.weight;
   shape.embedding_dim = spec.embedding_dim;
   shape.bottom_mlp = spec.bottom_mlp;
   if (shape.is_wide() && !spec.bottom_mlp.empty()) {

@@ -156,6 +156,7 @@ struct ModelShape {
   int embedding_dim = 0;
   int cross_layers = 0;
   int cross_rank = 0;
+  bool weighted = false;  ///< Whether batches have weights; only memory depends on it.
 
   bool operator==(const ModelShape&) const = default;
 

@@ -29,8 +29,9 @@ std::string nonsense(const Proposal& proposal, std::size_t stages) {
   return {};
 }
 
-/// Asks the policy; `fault` receives what it threw or what is invalid in its proposal.
-Proposal heed(Policy& policy, const Observation& seen, std::string& fault) {
+}  // namespace
+
+Proposal ask_safely(Policy& policy, const Observation& seen, std::string& fault) {
   try {
     Proposal proposal = policy.decide(seen);
     fault = nonsense(proposal, seen.stages.size());
@@ -42,8 +43,6 @@ Proposal heed(Policy& policy, const Observation& seen, std::string& fault) {
   }
   return {};
 }
-
-}  // namespace
 
 Mode mode_named(std::string_view name) { return value_in(kModeNames, name).value_or(Mode::kOn); }
 
@@ -107,7 +106,7 @@ Proposal Tuner::ask(const Observation& seen, const CurrentState& now, Decision& 
   if (decision.fault.empty()) return proposal;
   decision.policy = "fallback";
   std::string fault = "none given";
-  if (options_.fallback) proposal = heed(*options_.fallback, seen, fault);
+  if (options_.fallback) proposal = ask_safely(*options_.fallback, seen, fault);
   if (fault.empty()) return proposal;
   decision.fault += "; fallback: " + fault;
   return {now.allocation(), 0, "keeps what stands"};
@@ -120,7 +119,7 @@ Proposal Tuner::ask_policy(const Observation& seen, Decision& decision) {
         decision.policy + " is not asked after " + std::to_string(kMostFaults) + " faults in a row";
     return {};
   }
-  Proposal proposal = heed(*options_.policy, seen, decision.fault);
+  Proposal proposal = ask_safely(*options_.policy, seen, decision.fault);
   if (decision.fault.empty()) {
     faults_ = 0;
   } else {

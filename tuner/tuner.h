@@ -20,6 +20,10 @@ inline constexpr EnumName<Mode> kModeNames[] = {
 /// Parses a mode: "off" or "advise"; any other name is on.
 Mode mode_named(std::string_view name);
 
+/// Asks a policy. `fault` receives what it threw or what is invalid in its proposal (wrong sizes,
+/// zeros, numbers that are not finite); empty: the proposal can be used.
+Proposal ask_safely(Policy& policy, const Observation& seen, std::string& fault);
+
 /// Observes a tuned pipeline, asks a policy and applies the guard's steps.
 ///
 /// Pure control: its owner calls step() ten times a second and decide() once a period, from one

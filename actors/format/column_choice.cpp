@@ -35,6 +35,18 @@ class Chooser {
     return {};
   }
 
+  /// Takes the only column that the pattern matches.
+  Status take_one(const std::string& key, const std::string& pattern, std::size_t& out) {
+    std::vector<std::size_t> found;
+    if (auto status = take(key, pattern, found); !status) return status;
+    if (found.size() > 1) {
+      return fail(Code::kInvalid, key + ": " + quoted_text(pattern) + " matches " +
+                                      std::to_string(found.size()) + " columns; name one");
+    }
+    out = found[0];
+    return {};
+  }
+
  private:
   std::vector<std::size_t> matches(const std::string& pattern) const {
     std::vector<std::size_t> found;
@@ -63,6 +75,21 @@ class Chooser {
   std::vector<std::string> taken_by_;  // By column; empty: free.
 };
 
+/// Chooses what is neither label nor feature.
+Status take_rest(const ColumnSpec& spec, Chooser& chooser, ColumnChoice& choice) {
+  choice.label_threshold = spec.label_threshold;
+  if (!spec.weight.empty()) {
+    choice.weight.emplace();
+    if (auto status = chooser.take_one("columns.weight", spec.weight, *choice.weight); !status) {
+      return status;
+    }
+  }
+  for (const std::string& pattern : spec.extra) {
+    if (auto status = chooser.take("columns.extra", pattern, choice.extra); !status) return status;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<std::string>& names) {
@@ -70,18 +97,14 @@ Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<st
     return fail(Code::kInvalid,
                 "columns.label: no label column is given; name the column that holds 0 or 1");
   }
-  if (spec.dense.empty() && spec.sparse.empty()) {
+  if (spec.dense.empty() && spec.sparse.empty() && !spec.without_features) {
     return fail(Code::kInvalid, "columns: no features are given; name some under dense or sparse");
   }
   Chooser chooser(names);
   ColumnChoice choice;
-  std::vector<std::size_t> label;
-  if (auto status = chooser.take("columns.label", spec.label, label); !status) return pass(status);
-  if (label.size() > 1) {
-    return fail(Code::kInvalid, "columns.label: " + quoted_text(spec.label) + " matches " +
-                                    std::to_string(label.size()) + " columns; name one");
+  if (auto status = chooser.take_one("columns.label", spec.label, choice.label); !status) {
+    return pass(status);
   }
-  choice.label = label[0];
   for (const std::string& pattern : spec.dense) {
     if (auto status = chooser.take("columns.dense", pattern, choice.dense); !status) {
       return pass(status);
@@ -92,9 +115,14 @@ Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<st
       return pass(status);
     }
   }
+  if (auto status = take_rest(spec, chooser, choice); !status) return pass(status);
   for (const std::size_t column : choice.dense) choice.schema.dense.push_back(names[column]);
   for (const std::size_t column : choice.sparse) {
     choice.schema.sparse.push_back({.name = names[column]});
+  }
+  choice.schema.weight = choice.weight.has_value();
+  for (const std::size_t column : choice.extra) {
+    choice.schema.extra.push_back({.name = names[column]});
   }
   return choice;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,18 @@
 
 namespace forebay {
 
-/// Which columns of a file become the label and the features: indices into the file's columns.
+/// Which columns of a file become the label, the features, the weight and the extra columns:
+/// indices into the file's columns.
 struct ColumnChoice {
   std::size_t label = 0;
   std::vector<std::size_t> dense;
   std::vector<std::size_t> sparse;
-  Schema schema;  ///< Names in the same order; ids are unbounded.
+  std::optional<double> label_threshold;  ///< ColumnSpec::label_threshold.
+  std::optional<std::size_t> weight;
+  std::vector<std::size_t> extra;
+  /// Names in the same order; ids are unbounded, extra columns int64. A format with columns of
+  /// floats sets the kind of those.
+  Schema schema;
 };
 
 /// Resolves `[columns]` against the names of a file's columns. A pattern that equals a column's

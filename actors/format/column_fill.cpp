@@ -39,7 +39,8 @@ void SparseFill::start_offsets(std::size_t rows) {
 
 std::size_t ColumnFill::Shape::dense_bytes() const {
   return (dense + 1) * stride(rows, sizeof(float)) +
-         (origins ? stride(rows, sizeof(RowOrigin)) : 0);
+         (origins ? stride(rows, sizeof(RowOrigin)) : 0) +
+         (weights ? stride(rows, sizeof(float)) : 0) + extras * stride(rows, sizeof(std::int64_t));
 }
 
 std::size_t ColumnFill::Shape::sparse_bytes() const {
@@ -47,12 +48,16 @@ std::size_t ColumnFill::Shape::sparse_bytes() const {
 }
 
 ColumnFill::ColumnFill(const Shape& shape, BufferPool& pool)
-    : dense(shape.dense), sparse(shape.sparse), shape_(shape) {
+    : dense(shape.dense), sparse(shape.sparse), extras(shape.extras), shape_(shape) {
   slabs_.push_back(pool.take(shape.dense_bytes()));
   std::byte* at = slabs_.back().data();
   labels = carve<float>(at, stride(shape.rows, sizeof(float)));
   for (float*& column : dense) column = carve<float>(at, stride(shape.rows, sizeof(float)));
   if (shape.origins) origins = carve<RowOrigin>(at, stride(shape.rows, sizeof(RowOrigin)));
+  if (shape.weights) weights = carve<float>(at, stride(shape.rows, sizeof(float)));
+  for (std::int64_t*& column : extras) {
+    column = carve<std::int64_t>(at, stride(shape.rows, sizeof(std::int64_t)));
+  }
   if (shape.sparse == 0) return;
   slabs_.push_back(pool.take(shape.sparse_bytes()));
   at = slabs_.back().data();
@@ -72,6 +77,8 @@ ColumnSet ColumnFill::finish() {
     columns.sparse.push_back({column.values, all_have_one ? nullptr : column.offsets});
   }
   columns.origins = origins;
+  columns.weights = weights;
+  columns.extras = std::move(extras);
   columns.slabs = std::move(slabs_);
   return columns;
 }

@@ -30,6 +30,11 @@ struct SparseFill {
   void start_offsets(std::size_t rows);
 };
 
+/// The bytes that a sparse column of `ids` ids in `rows` lists takes in a slab.
+constexpr std::size_t list_column_bytes(std::size_t rows, std::size_t ids) {
+  return SlabCarver::aligned<std::int64_t>(ids) + SlabCarver::aligned<std::int32_t>(rows + 1);
+}
+
 /// Memory for the rows of a split, which a decoder fills row by row.
 ///
 /// Owns two slabs, each taken from the pool once. A vector store of 64 bytes at the end of any
@@ -42,6 +47,8 @@ class ColumnFill {
     std::size_t dense = 0;
     std::size_t sparse = 0;
     bool origins = false;
+    bool weights = false;
+    std::size_t extras = 0;
 
     std::size_t dense_bytes() const;
     std::size_t sparse_bytes() const;
@@ -58,6 +65,8 @@ class ColumnFill {
   std::vector<float*> dense;
   std::vector<SparseFill> sparse;
   RowOrigin* origins = nullptr;  ///< nullptr if origins were not requested.
+  float* weights = nullptr;      ///< nullptr if rows have no weights.
+  std::vector<std::int64_t*> extras;
 
  private:
   Shape shape_;

@@ -62,6 +62,9 @@ struct Decoded {
   /// Where the decoder found more or fewer rows than the index counted; the split must not be used
   /// then.
   std::optional<BadRow> miscounted = std::nullopt;
+  /// Units only: a place whose bytes are not what the format allows, such as a page with a wrong
+  /// checksum; the split must not be used then. `reason` names the column.
+  std::optional<BadRow> damaged = std::nullopt;
 };
 
 class TextFormat;
@@ -73,12 +76,17 @@ class Format {
  public:
   virtual ~Format() = default;
   virtual const Schema& schema() const = 0;
+  /// Whether a row of this sparse column of schema() may have more than one id.
+  virtual bool may_have_lists(std::size_t sparse) const {
+    static_cast<void>(sparse);
+    return true;
+  }
   /// Parses a split. Never fails because of the content of rows: damaged rows are returned in the
   /// result, and so is a difference between the number of rows and the index's.
   virtual Decoded decode(const RawSplit& raw, const DecodeOptions& options,
                          BufferPool& pool) const = 0;
-  /// The most bytes that a split of `rows` rows in `raw_bytes` bytes takes once decoded.
-  virtual std::size_t decoded_bytes(std::size_t rows, std::size_t raw_bytes) const = 0;
+  /// The most bytes that blocks of this extent take once decoded.
+  virtual std::size_t decoded_bytes(const Extent& extent) const = 0;
   /// Returns a text of all settings of the job that decide where blocks start and, in a format with
   /// units of its own, whether a file fits the dataset. A file whose index was made with another
   /// text is indexed anew.
@@ -87,6 +95,14 @@ class Format {
   /// Exactly one of the two returns this object, the other returns nullptr.
   virtual const TextFormat* text() const { return nullptr; }
   virtual const UnitFormat* units() const { return nullptr; }
+};
+
+/// A block that is being fetched. Belongs to one thread at a time; the destructor gives it up.
+class PendingBlock {
+ public:
+  virtual ~PendingBlock() = default;
+  /// Waits for the block's bytes. Returns and fails like BlockSource::load().
+  virtual Result<std::size_t> finish() = 0;
 };
 
 /// Loads the blocks of one file. Belongs to one load actor and has its own open file; not
@@ -99,6 +115,11 @@ class BlockSource {
   /// kCorrupt or kUnavailable; they name the file and the rows or bytes. A file that is not as it
   /// was indexed is kCorrupt, and the message says so.
   virtual Result<std::size_t> load(const BlockRef& block, std::span<char> out) = 0;
+  /// Begins to load `block` in the background, if its file is in a store: then `out` and this
+  /// source outlive the result. Returns null where blocks are only loaded at once.
+  virtual std::unique_ptr<PendingBlock> begin(const BlockRef& /*block*/, std::span<char> /*out*/) {
+    return nullptr;
+  }
   /// Hint: `blocks` of this file will be loaded next, so a slow store can start to read them.
   virtual void prepare(std::span<const BlockRef> blocks) { static_cast<void>(blocks); }
 };
@@ -135,32 +156,51 @@ class TextFormat : public Format {
 /// What a format with units of its own reads and decodes at once, such as a row group or a range of
 /// its pages. A unit is one block of the order.
 struct Unit {
-  std::uint64_t bytes = 0;      ///< The most bytes that BlockSource::load() fills for it.
+  std::uint64_t bytes = 0;      ///< UnitRead::bytes().
+  std::uint64_t decoded = 0;    ///< The most bytes that it takes as columns.
   std::uint64_t first_row = 0;  ///< Its number in the file; index_units() fills it in.
   std::uint32_t rows = 0;       ///< At least 1, damaged rows included.
 
   bool operator==(const Unit&) const = default;
 };
 
-/// A file whose metadata have been read. Loads units: BlockRef::line is a unit's number in units(),
-/// BlockRef::offset the number of its first row in the file.
-class UnitFile : public BlockSource {
+/// A range of a file's bytes.
+struct FileRange {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What a loaded unit consists of: `head`, all that decode() has to know beside the file's bytes,
+/// and then the bytes of `ranges`, back to back.
+struct UnitRead {
+  std::vector<char> head;
+  std::vector<FileRange> ranges;  ///< They do not overlap and lie in the file; in any order.
+
+  std::uint64_t bytes() const;
+};
+
+/// A file whose metadata have been read. Immutable; any thread may use it.
+class UnitFile {
  public:
+  virtual ~UnitFile() = default;
   /// Returns all units, in file order; each row of the file is in one of them.
   virtual std::vector<Unit> units() const = 0;
   /// Returns the digest of the metadata. Files of one size with one digest have equal rows, or
-  /// load() finds the difference.
+  /// decode() finds the difference as far as the format has checksums.
   virtual Digest content() const = 0;
+  /// Returns what to read of the unit of this number in units().
+  virtual UnitRead read_of(std::uint64_t unit) const = 0;
 };
 
 /// A format whose files say themselves where rows are, so that metadata alone give the blocks.
 class UnitFormat : public Format {
  public:
   const UnitFormat* units() const final { return this; }
-  /// Reads the metadata of `file`, which outlives the result, and bounds each number in them before
-  /// it is used. Reads no rows. kInvalid for a file that lacks a column of the dataset or has it
-  /// with another type, kCorrupt for damaged metadata; the message begins with the path.
+  /// Reads the metadata of `file` and bounds each number in them before it is used. Reads no rows.
+  /// kInvalid for a file that lacks a column of the dataset or has it with another type, kCorrupt
+  /// for damaged metadata; the message begins with the path.
   virtual Result<std::unique_ptr<UnitFile>> open(const InputFile& file) const = 0;
+  std::size_t decoded_bytes(const Extent& extent) const final { return extent.decoded; }
 };
 
 }  // namespace forebay

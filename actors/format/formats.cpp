@@ -5,6 +5,9 @@
 
 #include "actors/format/criteo/criteo_tsv.h"
 #include "actors/format/csv/csv.h"
+#include "actors/format/npy/npy_format.h"
+#include "actors/format/npy/trio_files.h"
+#include "actors/format/parquet/parquet_format.h"
 
 namespace forebay {
 namespace {
@@ -21,7 +24,9 @@ Result<std::unique_ptr<TextFormat>> open_criteo(const DatasetSpec& dataset,
 // The only table of built-in formats, one row each.
 Formats::Formats()
     : entries_{{.name = "criteo_tsv", .open_text = open_criteo},
-               {.name = "csv", .open_text = open_csv}} {}
+               {.name = "csv", .open_text = open_csv},
+               {.name = "parquet", .open_units = open_parquet},
+               {.name = "npy", .open_units = open_npy, .view = npy::trios_in}} {}
 
 void Formats::add(FormatEntry entry) {
   std::erase_if(entries_, [&entry](const FormatEntry& old) { return old.name == entry.name; });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/format/format.h"
+#include "actors/input/file_system.h"
 #include "actors/pipeline_spec.h"
 #include "core/base/result.h"
 
@@ -29,6 +30,14 @@ struct FormatEntry {
   std::string name;  ///< The value of `dataset.format`.
   OpenTextFormat open_text = {};
   OpenUnitFormat open_units = {};
+  /// Units only: makes one file of those that hold the same rows. A list may name the result by
+  /// several of them, and has it once.
+  FileView view = {};
+
+  /// Returns how the format sees these file systems.
+  FileSystems files_of(const FileSystems& systems) const {
+    return view ? systems.seen_through(view) : systems;
+  }
 };
 
 /// The table that selects a format by its name. A value type. Any thread may call const functions.

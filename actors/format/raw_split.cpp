@@ -8,11 +8,20 @@ namespace forebay {
 
 Extent Extent::of(const std::vector<BlockRef>& blocks) {
   Extent extent;
-  for (const BlockRef& block : blocks) {
-    extent.rows += block.rows;
-    extent.bytes += block.loaded_bytes();
-  }
+  for (const BlockRef& block : blocks) extent.add(block);
   return extent;
+}
+
+void Extent::add(const Extent& other) {
+  rows += other.rows;
+  bytes += other.bytes;
+  decoded += other.decoded;
+}
+
+void Extent::raise_to(const Extent& other) {
+  rows = std::max(rows, other.rows);
+  bytes = std::max(bytes, other.bytes);
+  decoded = std::max(decoded, other.decoded);
 }
 
 std::string line_of(const BadRow& row) {

@@ -20,21 +20,31 @@ struct BlockRef {
   std::uint32_t rows =
       0;  ///< As the index counted them; damaged rows included, blank CSV lines not.
   std::uint64_t offset = 0;        ///< Text: of its first byte. Unit: number of its first row.
-  std::uint64_t bytes = 0;         ///< Text: its size. Unit: the most that it takes when loaded.
+  std::uint64_t bytes = 0;         ///< Text: its size. Unit: Unit::bytes.
   std::uint64_t line = 0;          ///< Text: number of its first line, from 1. Unit: its number.
   std::uint32_t check_before = 0;  ///< Text: CRC-32C of the file's content up to the block.
   std::uint32_t check_after = 0;   ///< Text: CRC-32C of the content up to the end of the block.
+  std::uint64_t decoded = 0;       ///< Unit: the most bytes that it takes as columns. Text: 0.
 
   /// The most bytes that the block takes when loaded: a newline may be added to text.
   std::uint64_t loaded_bytes() const { return bytes + 1; }
 };
 
-/// Rows and loaded bytes of blocks.
+/// The sums of some blocks.
 struct Extent {
   std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;    ///< When loaded.
+  std::uint64_t decoded = 0;  ///< BlockRef::decoded.
 
+  static Extent of(const BlockRef& block) {
+    return {.rows = block.rows, .bytes = block.loaded_bytes(), .decoded = block.decoded};
+  }
   static Extent of(const std::vector<BlockRef>& blocks);
+
+  void add(const Extent& other);
+  void add(const BlockRef& block) { add(of(block)); }
+  /// Makes each sum at least as large as that of `other`.
+  void raise_to(const Extent& other);
 };
 
 /// The undecoded bytes of a split: its blocks back to back, filling `bytes`.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/thread/parallel.h"
 
 namespace forebay {
 
@@ -29,6 +31,37 @@ struct FileInfo {
   std::string key;  ///< Identifies the file within its file system. All names of a file, such as
                     ///< links, have the same key; two files have different keys.
   FileStamp stamp;
+};
+
+/// How many requests were made for bytes of files and stores, and the bytes that came. A read of a
+/// local file is a request. Thread-safe.
+class IoCounts {
+ public:
+  void add(std::uint64_t requests, std::uint64_t bytes) {
+    requests_.add(requests);
+    bytes_.add(bytes);
+  }
+  std::uint64_t requests() const { return requests_.get(); }
+  std::uint64_t bytes() const { return bytes_.get(); }
+
+ private:
+  SharedCount requests_;
+  SharedCount bytes_;
+};
+
+/// Some bytes of a file, and the memory that they go to.
+struct ReadRange {
+  std::uint64_t offset = 0;
+  std::span<char> out;
+};
+
+/// A read that may still be under way. Belongs to one thread at a time. The destructor gives the
+/// read up; nothing is written to the ranges' memory after it.
+class PendingRead {
+ public:
+  virtual ~PendingRead() = default;
+  /// Waits until every range is filled. Fails like InputFile::read().
+  virtual Status wait() = 0;
 };
 
 /// An input file, open for reading at any offset. Any thread may call any function at any time.
@@ -57,6 +90,14 @@ class InputFile {
   virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<char> out) const = 0;
   /// Fills `out` from `offset`; kCorrupt when the file ends before `out` is full.
   Status read(std::uint64_t offset, std::span<char> out) const;
+
+  /// Whether a read waits for another machine, so that reads should begin long before their bytes
+  /// are needed.
+  virtual bool is_remote() const { return false; }
+  /// Begins to fill `ranges`, which do not overlap, in any order. Their memory and this file
+  /// outlive the result. A remote file fetches the bytes in the background; any other file reads
+  /// them in PendingRead::wait().
+  virtual std::unique_ptr<PendingRead> begin_read(std::vector<ReadRange> ranges) const;
 
   /// Reads bytes from `offset` as far as they are available without waiting, and returns their
   /// number. The default reads nothing and returns 0.
@@ -94,6 +135,14 @@ class FileSystem {
   /// kInvalid for a file that may not be read, kUnavailable for a temporary failure (no descriptor
   /// or connection left).
   virtual Result<std::unique_ptr<const InputFile>> open(const std::string& path) const = 0;
+  /// Opens a file that list() or stat() described with `stamp`, if it still is so. May skip asking
+  /// a store: then reads fail if the file changed. Errors like open().
+  virtual Result<std::unique_ptr<const InputFile>> open_listed(const std::string& path,
+                                                               const FileStamp& /*stamp*/) const {
+    return open(path);
+  }
+  /// Whether its files are InputFile::is_remote().
+  virtual bool is_remote() const { return false; }
   /// Returns the paths on this machine of all that list() would look at, whether or not it is a
   /// readable file, so that no output replaces it. The default returns none, as in a store.
   virtual std::vector<std::string> local_paths(const std::string& /*pattern*/) const { return {}; }
@@ -102,6 +151,10 @@ class FileSystem {
   FileSystem() = default;
 };
 
+/// Makes a file system that shows the files of another one differently, such as several as one.
+using FileView =
+    std::function<std::shared_ptr<const FileSystem>(std::shared_ptr<const FileSystem> stored)>;
+
 /// Returns the error of a read from a file whose content changed since it was indexed.
 tl::unexpected<Error> changed_since_indexed(const std::string& path);
 
@@ -109,17 +162,25 @@ tl::unexpected<Error> changed_since_indexed(const std::string& path);
 /// Any thread may call const functions.
 class FileSystems {
  public:
-  /// Builds the table of the built-in file systems (file_system.cpp).
-  FileSystems();
+  /// Builds the table of the built-in file systems (file_system.cpp), which count into `counts`.
+  explicit FileSystems(std::shared_ptr<IoCounts> counts);
+  FileSystems() : FileSystems(std::make_shared<IoCounts>()) {}
 
   /// Adds a file system for all paths that begin with `prefix`, such as "s3://", or replaces the
   /// file system with this prefix.
   void add(std::string prefix, std::shared_ptr<const FileSystem> file_system);
 
+  /// Returns a table with the view of each file system that `view` makes.
+  FileSystems seen_through(const FileView& view) const;
+
   /// Returns the file system with the longest prefix that `path` begins with.
   const std::shared_ptr<const FileSystem>& of(const std::string& path) const;
 
-  /// Returns `path` resolved against the folder `base_dir`; a path with a prefix stays unchanged.
+  /// Returns what all file systems of this table and its copies count into.
+  const std::shared_ptr<IoCounts>& counts() const { return counts_; }
+
+  /// Returns `path` resolved against the folder `base_dir`; a path with a prefix stays unchanged,
+  /// but file:// becomes a path of this machine.
   std::string full_path(const std::string& path, const std::string& base_dir) const;
   /// Like full_path(), and without `.` and `..` in a path of this machine.
   std::string normal_path(const std::string& path, const std::string& base_dir) const;
@@ -133,6 +194,7 @@ class FileSystems {
   };
   const Row& row_of(const std::string& path) const;
 
+  std::shared_ptr<IoCounts> counts_;
   std::vector<Row> rows_;  // one row has the prefix "", which every path begins with
 };
 

@@ -54,8 +54,10 @@ Status look_at(const std::string& path, struct stat& about) {
 
 class LocalFile final : public InputFile {
  public:
-  LocalFile(FileInfo info, Descriptor descriptor)
-      : InputFile(std::move(info)), descriptor_(std::move(descriptor)) {}
+  LocalFile(FileInfo info, Descriptor descriptor, std::shared_ptr<IoCounts> counts)
+      : InputFile(std::move(info)),
+        descriptor_(std::move(descriptor)),
+        counts_(std::move(counts)) {}
 
   Status check(const FileStamp& indexed) const override {
     struct stat about {};
@@ -78,6 +80,7 @@ class LocalFile final : public InputFile {
       }
       filled += static_cast<std::size_t>(got);
     }
+    if (counts_) counts_->add(1, filled);
     return filled;
   }
 
@@ -86,7 +89,9 @@ class LocalFile final : public InputFile {
     const iovec piece{.iov_base = out.data(), .iov_len = out.size()};
     const ssize_t got =
         ::preadv2(descriptor_.number(), &piece, 1, static_cast<off_t>(offset), RWF_NOWAIT);
-    return got < 0 ? 0 : static_cast<std::size_t>(got);
+    if (got <= 0) return 0;
+    if (counts_) counts_->add(1, static_cast<std::uint64_t>(got));
+    return static_cast<std::size_t>(got);
   }
 
   void will_read(std::uint64_t offset, std::uint64_t bytes) const override {
@@ -100,7 +105,20 @@ class LocalFile final : public InputFile {
 
  private:
   Descriptor descriptor_;
+  std::shared_ptr<IoCounts> counts_;
 };
+
+Result<std::unique_ptr<const InputFile>> open_counted(const std::string& path,
+                                                      const std::shared_ptr<IoCounts>& counts) {
+  struct stat about {};
+  if (auto status = look_at(path, about); !status) return pass(status);
+  Descriptor descriptor(open_file(path, O_RDONLY | O_NONBLOCK));
+  if (!descriptor || ::fstat(descriptor.number(), &about) != 0) {
+    return fail(is_out_of_descriptors(errno) ? Code::kUnavailable : Code::kInvalid,
+                system_refusal(path, "cannot be read"));
+  }
+  return std::make_unique<const LocalFile>(info_of(path, about), std::move(descriptor), counts);
+}
 
 }  // namespace
 
@@ -109,14 +127,7 @@ std::string system_refusal(const std::string& path, const char* what) {
 }
 
 Result<std::unique_ptr<const InputFile>> open_local_file(const std::string& path) {
-  struct stat about {};
-  if (auto status = look_at(path, about); !status) return pass(status);
-  Descriptor descriptor(open_file(path, O_RDONLY | O_NONBLOCK));
-  if (!descriptor || ::fstat(descriptor.number(), &about) != 0) {
-    return fail(is_out_of_descriptors(errno) ? Code::kUnavailable : Code::kInvalid,
-                system_refusal(path, "cannot be read"));
-  }
-  return std::make_unique<const LocalFile>(info_of(path, about), std::move(descriptor));
+  return open_counted(path, nullptr);
 }
 
 std::vector<std::string> LocalFileSystem::local_paths(const std::string& pattern) const {
@@ -147,7 +158,7 @@ Result<FileInfo> LocalFileSystem::stat(const std::string& path) const {
 }
 
 Result<std::unique_ptr<const InputFile>> LocalFileSystem::open(const std::string& path) const {
-  return open_local_file(path);
+  return open_counted(path, counts_);
 }
 
 }  // namespace forebay

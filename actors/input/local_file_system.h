@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/input/file_system.h"
@@ -14,10 +15,17 @@ namespace forebay {
 /// over it, the open file keeps its old content.
 class LocalFileSystem final : public FileSystem {
  public:
+  /// Counts reads into `counts`, if any.
+  explicit LocalFileSystem(std::shared_ptr<IoCounts> counts = nullptr)
+      : counts_(std::move(counts)) {}
+
   Result<std::vector<FileInfo>> list(const std::string& pattern) const override;
   Result<FileInfo> stat(const std::string& path) const override;
   Result<std::unique_ptr<const InputFile>> open(const std::string& path) const override;
   std::vector<std::string> local_paths(const std::string& pattern) const override;
+
+ private:
+  std::shared_ptr<IoCounts> counts_;
 };
 
 /// Like LocalFileSystem::open(), for files that Forebay itself wrote.

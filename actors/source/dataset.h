@@ -61,6 +61,12 @@ class Dataset {
   /// Returns the bytes of all blocks when they are loaded: of text, its decompressed bytes.
   virtual std::uint64_t bytes() const = 0;
   virtual Digest fingerprint() const = 0;
+  /// Whether the blocks are grains: each is read on its own and takes about a MiB, so a split mixes
+  /// as many of them as `order.shuffle_memory` holds, and is made in parts (design/grains.md).
+  virtual bool in_grains() const { return false; }
+  /// Whether files are in a store, so that their blocks should be begun long before they are
+  /// loaded.
+  virtual bool is_remote() const { return false; }
   /// Returns a reader of file number `file`, for use by one thread.
   virtual Result<std::unique_ptr<BlockSource>> open(std::uint32_t file) const = 0;
 };

@@ -13,6 +13,7 @@
 #include "actors/source/spill_folder.h"
 #include "actors/source/spilling.h"
 #include "actors/source/unit_blocks.h"
+#include "core/base/thread/parallel.h"
 
 namespace forebay {
 namespace {
@@ -20,6 +21,9 @@ namespace {
 std::span<const char> as_bytes(const std::uint64_t& word) {
   return {reinterpret_cast<const char*>(&word), sizeof word};
 }
+
+// Of text in a store, whose blocks are grains.
+constexpr std::uint64_t kGrainSlot = 1 << 20;
 
 Digest digest_of(const std::string& text) { return Digest::of(text.data(), text.size()); }
 
@@ -69,7 +73,7 @@ Result<Agreement> agree_on_text(const std::vector<ListedFile>& files, const Data
 // The settings of such a format cover whether a file fits, so there are no further inputs.
 Result<Agreement> agree_on_units(const ListedFile& first, const DatasetSpec& spec,
                                  const ColumnSpec& columns, const OpenUnitFormat& open) {
-  auto file = first.open();
+  auto file = first.open_unchanged();
   if (!file) return pass(file);
   auto format = open(spec, columns, **file);
   if (!format) return pass(format);
@@ -93,7 +97,14 @@ Digest fingerprint_of(const std::vector<DatasetFile>& files) {
 IndexedDataset::IndexedDataset(std::unique_ptr<Format> format, std::vector<IndexedFile> files,
                                RestartSource::Reads reads)
     : format_(std::move(format)), indexed_(std::move(files)), first_block_{0}, reads_(reads) {
-  for (const IndexedFile& file : indexed_) {
+  is_remote_ = std::ranges::any_of(
+      indexed_, [](const IndexedFile& file) { return file.listed.file_system->is_remote(); });
+  for (IndexedFile& file : indexed_) {
+    if (is_remote_) file.index.coarsen(kGrainSlot);
+    if (file.metadata != nullptr) {
+      unit_files_.keep(static_cast<std::uint32_t>(files_.size()), std::move(file.metadata),
+                       file.index.units.size());
+    }
     files_.push_back({.path = file.listed.path,
                       .name = file.listed.name,
                       .bytes = file.index.bytes,
@@ -117,7 +128,8 @@ BlockRef IndexedDataset::block(std::size_t i) const {
             .rows = unit.rows,
             .offset = unit.first_row,
             .bytes = unit.bytes,
-            .line = place};
+            .line = place,
+            .decoded = unit.decoded};
   }
   const Block& block = index.blocks[place];
   const bool last = place + 1 == index.blocks.size();
@@ -136,11 +148,28 @@ Result<std::unique_ptr<BlockSource>> IndexedDataset::open(std::uint32_t number) 
     const IndexedFile& indexed = indexed_[number];
     auto file = indexed.listed.open_unchanged();
     if (!file) return pass(file);
-    return open_units(std::move(*file), *units, indexed.index);
+    auto metadata = unit_files_.open(number, **file, *units, indexed.index);
+    if (!metadata) return pass(metadata);
+    return load_units(std::move(*file), std::move(*metadata), indexed.index.stamp);
   }
   auto content = open_content(number);
   if (!content) return pass(content);
   return std::unique_ptr<BlockSource>(std::make_unique<TextBlocks>(*this, std::move(*content)));
+}
+
+Status IndexedDataset::read_metadata() const {
+  if (!is_remote_ || format_->units() == nullptr) return {};
+  std::size_t files = 0;
+  for (std::size_t units = 0; files < indexed_.size(); ++files) {
+    units += indexed_[files].index.units.size();
+    if (units > UnitFiles::kMostKept) break;
+  }
+  std::vector<Status> ends(files);
+  for_each_in_parallel(files, kRemoteFilesAtOnce, [&](std::size_t i) {
+    if (auto opened = open(static_cast<std::uint32_t>(i)); !opened) ends[i] = pass(opened);
+  });
+  const auto failed = std::ranges::find_if(ends, [](const Status& end) { return !end; });
+  return failed == ends.end() ? Status{} : *failed;
 }
 
 Result<std::unique_ptr<ByteSource>> IndexedDataset::open_content(std::uint32_t number) const {
@@ -171,8 +200,11 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
   auto entry = options.formats.of(spec.format);
   if (!entry) return pass(entry);
   const bool has_units = entry->open_units != nullptr;
-  auto listed = list_files(spec.paths, options.base_dir, options.file_systems,
-                           has_units ? Packing::kNone : Packing::kByContent);
+  const Packing packing = !has_units    ? Packing::kByContent
+                          : entry->view ? Packing::kGrouped
+                                        : Packing::kNone;
+  const FileSystems systems = entry->files_of(options.file_systems);
+  auto listed = list_files(spec.paths, options.base_dir, systems, packing);
   if (!listed) return pass(listed);
   auto agreed = has_units ? agree_on_units(listed->front(), spec, columns, entry->open_units)
                           : agree_on_text(*listed, spec, columns, entry->open_text);
@@ -206,6 +238,7 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
   auto dataset =
       std::make_unique<IndexedDataset>(std::move(agreed->format), std::move(files), reads);
   if (dataset->rows() == 0) return no_rows(spec);
+  if (auto status = dataset->read_metadata(); !status) return pass(status);
   // A dataset opened with another run's index is never resumed and needs no manifest.
   if (options.index_from.empty()) {
     if (auto status = write_manifest(options.run_dir, *dataset); !status) return pass(status);

@@ -81,7 +81,7 @@ class Indexing {
     std::vector<const ListedFile*> files;
     for (const std::size_t i : missing_) files.push_back(&files_[i].listed);
     room_ = UnpackRoom::divide(task_.options.unpack_bytes, task_.options.threads, files);
-    for_each_in_parallel(missing_.size(), room_.streams, [&](std::size_t i) {
+    for_each_in_parallel(missing_.size(), threads(), [&](std::size_t i) {
       if (failures_.get() == 0) ends[i] = read_one(files_[missing_[i]]);
       if (!ends[i]) failures_.add(1);
     });
@@ -122,12 +122,19 @@ class Indexing {
 
   std::uint64_t least_slot() const { return slot_rule::slot_for(content_bytes_.get()); }
 
+  // Reading metadata is mostly waiting for a store.
+  int threads() const {
+    const bool waits =
+        task_.format.units() != nullptr && files_.front().listed.file_system->is_remote();
+    return waits ? std::max(room_.streams, kRemoteFilesAtOnce) : room_.streams;
+  }
+
   Status read_one(IndexedFile& file) {
     auto stored = file.listed.open_unchanged();
     if (!stored) return pass(stored);
     auto writer = IndexWriter::create(file.index_path);
     if (!writer) return pass(writer);
-    auto index = task_.format.units() != nullptr ? read_metadata(**stored)
+    auto index = task_.format.units() != nullptr ? read_metadata(file, **stored)
                                                  : read_text(file, **stored, *writer);
     if (!index) return pass(index);
     const bool known = file.listed.codec == Codec::kPlain || !file.index.path.empty();
@@ -169,11 +176,18 @@ class Indexing {
     return index;
   }
 
-  Result<FileIndex> read_metadata(const InputFile& stored) {
+  Result<FileIndex> read_metadata(IndexedFile& file, const InputFile& stored) {
     const PassWatch onlookers = watch();
     if (onlookers.stopped()) return tl::unexpected(stopped());
-    auto index = index_units(stored, *task_.format.units());
-    if (index) onlookers.progress(stored.size());
+    auto opened = task_.format.units()->open(stored);
+    if (!opened) return pass(opened);
+    auto index = index_units(stored, **opened);
+    if (!index) return index;
+    onlookers.progress(stored.size());
+    // Those of a local file are read again, so that a change under the same stamp is found.
+    if (stored.is_remote() && kept_units_.add(index->units.size()) <= UnitFiles::kMostKept) {
+      file.metadata = std::move(*opened);
+    }
     return index;
   }
 
@@ -221,6 +235,7 @@ class Indexing {
   SharedCount content_bytes_;           // lower bound of the dataset's decompressed size
   SharedCount stored_bytes_read_;
   SharedCount failures_;
+  SharedCount kept_units_;
   std::uint64_t stored_bytes_to_read_ = 0;
   UnpackRoom room_;
 };

@@ -69,6 +69,11 @@ Status PlainSource::read(std::uint64_t offset, std::span<char> out) {
   return file_->read(offset + ready, out.subspan(ready));
 }
 
+std::unique_ptr<PendingRead> PlainSource::begin(std::uint64_t offset, std::span<char> out) {
+  if (!file_->is_remote()) return nullptr;
+  return file_->begin_read({{offset, out}});
+}
+
 void PlainSource::prepare(std::span<const BlockRef> blocks) {
   if (cold_reads_ == 0) return;
   for (const BlockRef& block : blocks) file_->will_read(block.offset, block.bytes);
@@ -123,6 +128,35 @@ Result<std::size_t> TextBlocks::load(const BlockRef& block, std::span<char> out)
   // explains more.
   if (auto status = content_->read(block.offset, {}); !status) return pass(status);
   return tl::unexpected(changed(block, bytes));
+}
+
+// A block on its way from a store. The store itself notices that a file has another version.
+class TextBlocks::Pending final : public PendingBlock {
+ public:
+  Pending(const TextBlocks& source, const BlockRef& block, std::span<char> out,
+          std::unique_ptr<PendingRead> read)
+      : source_(source), block_(block), out_(out), read_(std::move(read)) {}
+
+  Result<std::size_t> finish() override {
+    if (auto status = read_->wait(); !status) return pass(status);
+    const auto bytes = out_.first(block_.bytes);
+    if (crc32c(bytes, block_.check_before) == block_.check_after) {
+      return end_row(out_, block_.bytes);
+    }
+    return tl::unexpected(source_.changed(block_, bytes));
+  }
+
+ private:
+  const TextBlocks& source_;
+  const BlockRef block_;
+  const std::span<char> out_;
+  const std::unique_ptr<PendingRead> read_;
+};
+
+std::unique_ptr<PendingBlock> TextBlocks::begin(const BlockRef& block, std::span<char> out) {
+  auto read = content_->begin(block.offset, out.first(block.bytes));
+  if (read == nullptr) return nullptr;
+  return std::make_unique<Pending>(*this, block, out, std::move(read));
 }
 
 Error TextBlocks::changed(const BlockRef& block, std::span<const char> bytes) const {

@@ -27,6 +27,11 @@ class ByteSource {
   virtual Status read(std::uint64_t offset, std::span<char> out) = 0;
   /// Returns the path of the file it reads: the dataset's file or a decompressed copy.
   virtual const std::string& path() const = 0;
+  /// Begins to fill `out`, if the bytes are in a store; else returns null. Like
+  /// BlockSource::begin().
+  virtual std::unique_ptr<PendingRead> begin(std::uint64_t /*offset*/, std::span<char> /*out*/) {
+    return nullptr;
+  }
   /// Like BlockSource::prepare().
   virtual void prepare(std::span<const BlockRef> blocks) { static_cast<void>(blocks); }
 };
@@ -40,6 +45,7 @@ class PlainSource final : public ByteSource {
 
   Status read(std::uint64_t offset, std::span<char> out) override;
   const std::string& path() const override { return file_->path(); }
+  std::unique_ptr<PendingRead> begin(std::uint64_t offset, std::span<char> out) override;
   void prepare(std::span<const BlockRef> blocks) override;
 
  private:
@@ -91,9 +97,12 @@ class TextBlocks final : public BlockSource {
       : dataset_(dataset), content_(std::move(content)) {}
 
   Result<std::size_t> load(const BlockRef& block, std::span<char> out) override;
+  std::unique_ptr<PendingBlock> begin(const BlockRef& block, std::span<char> out) override;
   void prepare(std::span<const BlockRef> blocks) override { content_->prepare(blocks); }
 
  private:
+  class Pending;
+
   Error changed(const BlockRef& block, std::span<const char> bytes) const;
 
   const Dataset& dataset_;

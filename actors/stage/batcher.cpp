@@ -1,7 +1,9 @@
 #include "actors/stage/batcher.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -61,6 +63,19 @@ void fill_dense(const ColumnSet& columns, std::size_t begin, std::size_t end, fl
   interleave(columns.dense, begin, end, out);
 }
 
+/// The bytes of the weights, or of extra column `extra`, wherever they came from.
+const std::byte* weights_of(const ColumnSet& columns) {
+  return columns.packed ? columns.packed->weights
+                        : reinterpret_cast<const std::byte*>(columns.weights);
+}
+const std::byte* extra_of(const ColumnSet& columns, std::size_t extra) {
+  return columns.packed ? columns.packed->extras[extra]
+                        : reinterpret_cast<const std::byte*>(columns.extras[extra]);
+}
+std::size_t num_extras(const ColumnSet& columns) {
+  return columns.packed ? columns.packed->extras.size() : columns.extras.size();
+}
+
 void fill_ids(const ColumnSet& columns, std::size_t feature, std::size_t first, std::size_t count,
               std::int64_t* out) {
   if (!columns.packed) {
@@ -85,26 +100,124 @@ void fill_lengths(const ColumnSet& columns, std::size_t feature, std::size_t beg
 
 }  // namespace
 
-void Batcher::add(ColumnSet columns, std::size_t skip) {
-  FOREBAY_CHECK(skip <= columns.rows);
-  if (skip == columns.rows) return;
-  rows_ += columns.rows - skip;
-  pieces_.push_back({std::move(columns), skip});
+Batcher::Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes, RankedBatches ranked)
+    : batch_size_(batch_size), pool_(pool), ranked_(std::move(ranked)), lanes_(lanes) {
+  FOREBAY_CHECK(std::has_single_bit(lanes) && batch_size % lanes == 0);
 }
 
-std::vector<Batcher::Slice> Batcher::slices(std::size_t rows) const {
-  std::vector<Slice> slices;
-  for (auto piece = pieces_.begin(); rows > 0; ++piece) {
-    const std::size_t taken = std::min(rows, piece->columns.rows - piece->begin);
-    slices.push_back({&piece->columns, piece->begin, piece->begin + taken});
-    rows -= taken;
+// The rows were dealt in turn and ended with the lane whose turn is last, since a batch was full:
+// that lane had the first of them if there are fewer than lanes.
+void Batcher::skip(std::size_t rows) {
+  FOREBAY_CHECK(sets_.empty());
+  for (std::size_t turn = 0; turn < lanes_.size(); ++turn) {
+    lanes_[lane_in_turn(turn, lanes_.size())].to_skip = (rows + turn) / lanes_.size();
   }
-  return slices;
+  turn_ = (lanes_.size() - rows % lanes_.size()) % lanes_.size();
+}
+
+std::size_t Batcher::add(ColumnSet columns) {
+  const std::size_t rows = columns.rows;
+  return add_rows(std::move(columns), rows, nullptr);
+}
+
+std::size_t Batcher::add(ColumnSet columns, const PartialRows& part) {
+  return add_rows(std::move(columns), part.all, &part);
+}
+
+// Without `part` the set has all rows.
+std::size_t Batcher::add_rows(ColumnSet columns, std::size_t rows, const PartialRows* part) {
+  const std::size_t each = rows / lanes_.size();
+  Set& set = sets_.emplace_back(Set{std::move(columns), rows});
+  const auto put_rows = [&](std::size_t lane, const RowRange& range) {
+    const auto at = part != nullptr ? part->place_of(range) : std::optional(range.begin);
+    const std::size_t begin = at.value_or(0);
+    put(lanes_[lane], {&set, at ? &set.columns : nullptr, begin, begin + range.size()});
+  };
+  for (std::size_t i = 0; i < lanes_.size(); ++i) put_rows(i, {i * each, (i + 1) * each});
+  for (std::size_t row = each * lanes_.size(); row < rows; ++row) {
+    put_rows(lane_in_turn(turn_, lanes_.size()), {row, row + 1});
+    turn_ = (turn_ + 1) % lanes_.size();
+  }
+  const std::size_t left = set.rows_left;
+  rows_ += left;
+  if (left == 0) sets_.pop_back();
+  return rows - left;
+}
+
+void Batcher::put(Lane& lane, Slice slice) {
+  const std::size_t skipped = std::min(lane.to_skip, slice.rows());
+  lane.to_skip -= skipped;
+  slice.begin += skipped;
+  slice.set->rows_left -= skipped;
+  if (slice.rows() > 0) lane.slices.push_back(slice);
+}
+
+/// Takes at most `rows` rows; returns how many.
+std::size_t Batcher::take(Lane& lane, std::size_t rows, std::vector<Slice>& taken) {
+  std::size_t left = rows;
+  while (left > 0 && !lane.slices.empty()) {
+    Slice& front = lane.slices.front();
+    Slice slice = front;
+    slice.end = std::min(slice.end, slice.begin + left);
+    left -= slice.rows();
+    front.begin = slice.end;
+    if (front.rows() == 0) lane.slices.pop_front();
+    taken.push_back(slice);
+  }
+  return rows - left;
+}
+
+Batcher::Taken Batcher::take_batch() {
+  Taken taken;
+  taken.borders.push_back(0);
+  for (Lane& lane : lanes_) {
+    const std::size_t rows = take(lane, batch_size_ / lanes_.size(), taken.slices);
+    taken.borders.push_back(taken.borders.back() + rows);
+    rows_ -= rows;
+  }
+  if (rows_ == 0) turn_ = 0;
+  return taken;
+}
+
+// The lanes of an epoch's last batch may differ by a row.
+RowRange Batcher::share_of(const Taken& taken) const {
+  const RankShare& share = ranked_.share;
+  if (lanes_.size() % share.ranks != 0) return share.of(taken.borders.back());
+  const RowRange lanes = share.of(lanes_.size());
+  return {taken.borders[lanes.begin], taken.borders[lanes.end]};
+}
+
+std::vector<Batcher::Slice> Batcher::within(const std::vector<Slice>& slices,
+                                            const RowRange& rows) {
+  std::vector<Slice> inside;
+  std::size_t at = 0;
+  for (Slice slice : slices) {
+    const RowRange here{at, at + slice.rows()};
+    at = here.end;
+    if (!here.meets(rows)) continue;
+    FOREBAY_CHECK(slice.columns != nullptr);
+    slice.end -= here.end - std::min(here.end, rows.end);
+    slice.begin += std::max(here.begin, rows.begin) - here.begin;
+    inside.push_back(slice);
+  }
+  return inside;
+}
+
+Batch Batcher::empty_batch() const {
+  Batch batch;
+  batch.dense_features = ranked_.columns.dense.size();
+  batch.sparse_features = ranked_.columns.sparse.size();
+  batch.extra_columns = ranked_.columns.extra.size();
+  return batch;
 }
 
 Batch Batcher::cut() {
-  const std::vector<Slice> parts = slices(std::min(rows_, batch_size_));
-  Batch batch = room_for(parts);
+  const Taken taken = take_batch();
+  std::vector<Slice> clipped;
+  if (!ranked_.share.is_all()) clipped = within(taken.slices, share_of(taken));
+  const std::vector<Slice>& parts = ranked_.share.is_all() ? taken.slices : clipped;
+  Batch batch = parts.empty() ? empty_batch() : room_for(parts);
+  batch.whole_rows = taken.borders.back();
   float* labels = batch.labels;
   float* dense = batch.dense;
   for (const Slice& part : parts) {
@@ -125,8 +238,27 @@ Batch Batcher::cut() {
       lengths += part.rows();
     }
   }
-  consume(batch.rows);
+  fill_rest(parts, batch);
+  release(taken.slices);
   return batch;
+}
+
+void Batcher::fill_rest(const std::vector<Slice>& parts, Batch& batch) {
+  float* weights = batch.weights;
+  std::int64_t* extras = batch.extras;
+  for (const Slice& part : parts) {
+    if (weights == nullptr) break;
+    const std::byte* from = weights_of(*part.columns) + part.begin * sizeof(float);
+    std::memcpy(weights, from, part.rows() * sizeof(float));
+    weights += part.rows();
+  }
+  for (std::size_t extra = 0; extra < batch.extra_columns; ++extra) {
+    for (const Slice& part : parts) {
+      const std::byte* from = extra_of(*part.columns, extra) + part.begin * sizeof(std::int64_t);
+      std::memcpy(extras, from, part.rows() * sizeof(std::int64_t));
+      extras += part.rows();
+    }
+  }
 }
 
 Batch Batcher::room_for(const std::vector<Slice>& parts) {
@@ -141,32 +273,35 @@ Batch Batcher::room_for(const std::vector<Slice>& parts) {
     }
   }
   using Carve = SlabCarver;
+  const bool weighted = weights_of(*parts.front().columns) != nullptr;
+  batch.extra_columns = num_extras(*parts.front().columns);
+  const std::size_t extra_values = batch.rows * batch.extra_columns;
   const std::size_t dense_values = batch.rows * batch.dense_features;
   const std::size_t lists = batch.rows * batch.sparse_features;
   batch.storage =
       pool_.take(Carve::aligned<float>(batch.rows) + Carve::aligned<float>(dense_values) +
-                 Carve::aligned<std::int32_t>(lists) + Carve::aligned<std::int64_t>(batch.num_ids));
+                 Carve::aligned<std::int32_t>(lists) + Carve::aligned<std::int64_t>(batch.num_ids) +
+                 (weighted ? Carve::aligned<float>(batch.rows) : 0) +
+                 (extra_values > 0 ? Carve::aligned<std::int64_t>(extra_values) : 0));
   Carve carver(batch.storage.data());
   batch.labels = carver.take<float>(batch.rows);
   batch.dense = carver.take<float>(dense_values);
   batch.lengths = carver.take<std::int32_t>(lists);
   batch.ids = carver.take<std::int64_t>(batch.num_ids);
+  if (weighted) batch.weights = carver.take<float>(batch.rows);
+  if (extra_values > 0) batch.extras = carver.take<std::int64_t>(extra_values);
   return batch;
 }
 
-void Batcher::consume(std::size_t rows) {
-  rows_ -= rows;
-  while (rows > 0) {
-    Piece& piece = pieces_.front();
-    const std::size_t taken = std::min(rows, piece.columns.rows - piece.begin);
-    piece.begin += taken;
-    rows -= taken;
-    if (piece.begin == piece.columns.rows) pieces_.pop_front();
-  }
+void Batcher::release(const std::vector<Slice>& parts) {
+  for (const Slice& part : parts) part.set->rows_left -= part.rows();
+  while (!sets_.empty() && sets_.front().rows_left == 0) sets_.pop_front();
 }
 
 std::size_t Batcher::drop() {
-  pieces_.clear();
+  for (Lane& lane : lanes_) lane.slices.clear();
+  sets_.clear();
+  turn_ = 0;
   return std::exchange(rows_, 0);
 }
 
@@ -175,7 +310,9 @@ Digest Batcher::digest(const Batch& batch) {
       {{batch.labels, batch.rows * sizeof(float)},
        {batch.dense, batch.rows * batch.dense_features * sizeof(float)},
        {batch.lengths, batch.rows * batch.sparse_features * sizeof(std::int32_t)},
-       {batch.ids, batch.num_ids * sizeof(std::int64_t)}});
+       {batch.ids, batch.num_ids * sizeof(std::int64_t)},
+       {batch.weights, batch.weights == nullptr ? 0 : batch.rows * sizeof(float)},
+       {batch.extras, batch.rows * batch.extra_columns * sizeof(std::int64_t)}});
 }
 
 }  // namespace forebay

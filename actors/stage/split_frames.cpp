@@ -26,8 +26,9 @@ struct SplitRest {
   std::uint64_t filtered = 0;
   std::vector<BadRow> bad;
   std::vector<std::int64_t> times;  // begin and end of each stage, then the time of sending
+  std::uint64_t sampled = 0;
   static auto fields(auto& self) {
-    return std::tie(self.number, self.filtered, self.bad, self.times);
+    return std::tie(self.number, self.filtered, self.bad, self.times, self.sampled);
   }
 };
 
@@ -77,11 +78,18 @@ Status check(const SplitRest& rest, const SplitLimits& limits) {
 
 Frames pack_split(const Split& split, const PackOptions& options, BufferPool& pool) {
   WireBuffer rest;
-  encode_value(SplitRest{split.id.number, split.filtered, split.bad, listed(split.times)}, rest);
+  encode_value(SplitRest{.number = split.id.number,
+                         .filtered = split.filtered,
+                         .bad = split.bad,
+                         .times = listed(split.times),
+                         .sampled = split.sampled},
+               rest);
   return pack_columns(split.columns, rest.bytes(), options, pool);
 }
 
-Result<Split> unpack_split(const Frames& frames, const SplitLimits& limits, BufferPool& pool) {
+namespace {
+
+Result<Split> unpack_part(const Frames& frames, const SplitLimits& limits, BufferPool& pool) {
   auto unpacked = unpack_columns(frames, limits.columns, pool);
   if (!unpacked) return pass(unpacked);
   auto rest = decode_value<SplitRest>("split", unpacked->extra);
@@ -91,7 +99,31 @@ Result<Split> unpack_split(const Frames& frames, const SplitLimits& limits, Buff
                .columns = std::move(unpacked->columns),
                .bad = std::move(rest->bad),
                .filtered = rest->filtered,
-               .times = times_of(rest->times)};
+               .times = times_of(rest->times),
+               .sampled = rest->sampled};
+}
+
+}  // namespace
+
+Result<std::vector<Split>> unpack_split(const Frames& frames, const SplitLimits& limits,
+                                        BufferPool& pool) {
+  if (frames.size() != limits.parts * kSplitFrames) {
+    return fail(Code::kCorrupt, "split of " + std::to_string(frames.size()) + " frames, not " +
+                                    std::to_string(limits.parts * kSplitFrames));
+  }
+  std::vector<Split> parts;
+  for (std::size_t i = 0; i < limits.parts; ++i) {
+    const auto first = frames.begin() + static_cast<std::ptrdiff_t>(i * kSplitFrames);
+    auto part = unpack_part({first, first + kSplitFrames}, limits, pool);
+    if (!part) return pass(part);
+    if (i > 0 && part->id.number != parts.front().id.number) {
+      return fail(Code::kCorrupt, "split with a part of another split");
+    }
+    part->part = static_cast<std::uint32_t>(i);
+    part->parts = static_cast<std::uint32_t>(limits.parts);
+    parts.push_back(std::move(*part));
+  }
+  return parts;
 }
 
 }  // namespace forebay

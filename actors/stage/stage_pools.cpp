@@ -9,6 +9,9 @@
 namespace forebay {
 namespace {
 
+/// Threads that open files in a store, each of which waits for an answer, and begin reads.
+constexpr std::size_t kBeginners = 4;
+
 std::vector<std::string> file_names_of(const Dataset& dataset) {
   std::vector<std::string> names;
   names.reserve(dataset.files().size());
@@ -41,10 +44,12 @@ class StagePools::Actor final : public PoolWorker<Split> {
   Status on(Split&& split, PoolContext& context) override {
     const Clock& clock = pools_.options_.clock;
     SplitTimes::Span span{.begin = clock.now()};
-    if (auto status = worker_.run(split); !status) return status;
+    if (auto status = worker_.run(split, [&] { return context.cancelled(); }); !status) {
+      return status;
+    }
     span.end = clock.now();
     split.times.stages.push_back(span);
-    return pools_.hand_on(stage_ + 1, std::move(split), context);
+    return pools_.hand_on(stage_, std::move(split), context);
   }
 
  private:
@@ -53,17 +58,46 @@ class StagePools::Actor final : public PoolWorker<Split> {
   StageWorker worker_;
 };
 
+/// Begins to read the blocks of splits in a store, all that are issued: their bytes are reserved,
+/// and a store answers many requests as fast as one.
+class StagePools::Beginner final : public PoolWorker<Split> {
+ public:
+  explicit Beginner(StagePools& pools)
+      : pools_(pools), reader_(pools.options_.inputs.dataset, pools.options_.inputs.buffers) {}
+
+  Status on(Split&& split, PoolContext&) override {
+    auto begun = reader_.begin(split.raw.blocks);
+    if (!begun) return pass(begun);
+    split.begun = std::move(*begun);
+    pools_.pools_.front()->offer(std::move(split), 0);
+    return {};
+  }
+
+ private:
+  StagePools& pools_;
+  SplitReader reader_;
+};
+
 StagePools::StagePools(Options options)
     : options_(std::move(options)),
       stages_(options_.inputs.plan.stages()),
       file_names_(file_names_of(options_.inputs.dataset)),
       transform_context_{options_.inputs.buffers, options_.inputs.seed, file_names_},
-      wanted_(stages_.size()) {
+      wanted_(stages_.size()),
+      decode_(static_cast<std::size_t>(
+          std::ranges::find(stages_, StageInfo::Kind::kDecode, &StageInfo::kind) -
+          stages_.begin())),
+      parts_(options_.inputs.plan) {
   FOREBAY_CHECK(options_.actors.size() == stages_.size());
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
     wanted_[stage] = options_.actors[stage];
     pools_.push_back(std::make_unique<StagePool<Split>>(options_of(stage), options_.clock));
   }
+  if (!options_.inputs.dataset.is_remote()) return;
+  begin_ = std::make_unique<StagePool<Split>>(
+      split_pool("begin", kUnbounded, options_.owner,
+                 [this] { return std::make_unique<Beginner>(*this); }),
+      options_.clock);
 }
 
 // An actor offers splits to the next pool, and the owner may ask for all pools' threads while it
@@ -81,16 +115,70 @@ StagePool<Split>::Options StagePools::options_of(std::size_t stage) {
 
 void StagePools::start() {
   for (std::size_t stage = size(); stage-- > 0;) pools_[stage]->resize(wanted_[stage]);
+  if (begin_ != nullptr) begin_->resize(kBeginners);
 }
 
 void StagePools::make(Split split) {
   split.times.stages.reserve(size());
-  pools_.front()->offer(std::move(split), 0);
+  SplitCut made = cut(split.raw.blocks);
+  if (made.is_whole()) {
+    offer_to_load(std::move(split));
+    return;
+  }
+  const auto assembly = assembly_of(split, made);
+  for (std::size_t i = 0; i < made.pieces.size(); ++i) {
+    if (!assembly->needs(i)) continue;
+    Split piece{.id = split.id, .part = static_cast<std::uint32_t>(i), .assembly = assembly};
+    piece.share = split.share;
+    piece.raw.blocks = std::move(made.pieces[i]);
+    offer_to_load(std::move(piece));
+  }
+}
+
+// Where the rows run in one lane, every part has rows of every rank.
+std::shared_ptr<SplitAssembly> StagePools::assembly_of(const Split& split, const SplitCut& cut) {
+  if (split.share == nullptr || split.share->lanes == 1) {
+    return std::make_shared<SplitAssembly>(split.id, cut.pieces.size(), cut.parts);
+  }
+  std::vector<std::size_t> rows;
+  std::size_t block = 0;
+  for (const auto& piece : cut.pieces) {
+    rows.push_back(0);
+    for (std::size_t i = 0; i < piece.size(); ++i) rows.back() += split.share->block_rows[block++];
+  }
+  return std::make_shared<SplitAssembly>(split.id, std::move(rows), cut.parts, split.share);
+}
+
+void StagePools::offer_to_load(Split&& split) {
+  (begin_ != nullptr ? begin_ : pools_.front())->offer(std::move(split), 0);
+}
+
+SplitCut StagePools::cut(const std::vector<BlockRef>& blocks) const {
+  const StageInputs& inputs = options_.inputs;
+  if (!inputs.dataset.in_grains()) return {.pieces = {blocks}};
+  return cut_split(blocks, inputs.dataset.format().decoded_bytes(Extent::of(blocks)),
+                   inputs.permutes_rows);
+}
+
+// The last piece of a split of grains brings its parts to the next stage.
+void StagePools::collect(Split&& piece) {
+  const std::shared_ptr<SplitAssembly> split = piece.assembly;
+  if (!split->add(std::move(piece))) return;
+  if (options_.owner.takes(split->id(), split->rows())) make_parts(parts_.add(split));
+}
+
+void StagePools::make_parts(std::vector<Split> parts) {
+  for (Split& part : parts) pools_[decode_ + 1]->offer(std::move(part), 0);
 }
 
 // A closed pool means that the run is being stopped; it drops the split.
-Status StagePools::hand_on(std::size_t to, Split&& split, PoolContext& context) {
+Status StagePools::hand_on(std::size_t from, Split&& split, PoolContext& context) {
+  const std::size_t to = from + 1;
   if (to == size()) return options_.owner.put(std::move(split), context);
+  if (from == decode_ && split.assembly != nullptr) {
+    collect(std::move(split));
+    return {};
+  }
   const std::size_t bytes = split.bytes();
   pools_[to]->offer(std::move(split), bytes, context);
   return {};
@@ -100,7 +188,10 @@ Status StagePools::resize(std::size_t stage, std::uint32_t actors) {
   if (actors < 1) return fail(Code::kInvalid, "a stage has at least one actor");
   const std::uint32_t before = wanted_[stage];
   const std::uint64_t more = actors > before ? actors - before : 0;
-  if (more > 0 && !options_.owner.has_room_for(std::max(threads(), actors_wanted()) + more)) {
+  const std::uint64_t children =
+      children_bytes() + more * options_.inputs.plan.actor_bytes(stages_[stage]);
+  if (more > 0 &&
+      !options_.owner.has_room_for(std::max(threads(), actors_wanted()) + more, children)) {
     return fail(Code::kOverloaded, "no memory for another actor's thread");
   }
   wanted_[stage] = actors;
@@ -111,10 +202,12 @@ Status StagePools::resize(std::size_t stage, std::uint32_t actors) {
 }
 
 void StagePools::cancel() {
+  if (begin_ != nullptr) begin_->cancel();
   for (const auto& pool : pools_) pool->cancel();
 }
 
 void StagePools::join() {
+  if (begin_ != nullptr) begin_->join();
   for (const auto& pool : pools_) pool->join();
 }
 
@@ -127,7 +220,17 @@ std::uint64_t StagePools::actors_wanted() const {
 std::uint64_t StagePools::threads() const {
   std::uint64_t all = 0;
   for (const auto& pool : pools_) all += pool->actors();
-  return all;
+  return all + (begin_ != nullptr ? begin_->actors() : 0);
+}
+
+std::uint64_t StagePools::children_bytes() const {
+  std::uint64_t bytes = 0;
+  for (std::size_t stage = 0; stage < size(); ++stage) {
+    const std::uint64_t each = options_.inputs.plan.actor_bytes(stages_[stage]);
+    if (each == 0) continue;
+    bytes += each * std::max<std::uint64_t>(wanted_[stage], pools_[stage]->actors());
+  }
+  return bytes;
 }
 
 std::vector<StageStats> StagePools::stats() const {

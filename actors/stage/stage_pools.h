@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "actors/stage/part_queue.h"
 #include "actors/stage/split.h"
 #include "actors/stage/stage_worker.h"
 #include "actors/stage_list.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "core/data/buffer_pool.h"
 #include "core/runtime/pool/pool_engine.h"
 #include "core/runtime/stage_pool.h"
 
@@ -30,8 +32,13 @@ class StageOwner {
   /// An actor failed, while the others continue. Called on its thread.
   virtual void failed(const Error& error) = 0;
 
-  /// Returns whether there is memory for so many actors' threads.
-  virtual bool has_room_for(std::uint64_t threads) const = 0;
+  /// Returns whether there is memory for so many actors' threads, and so many bytes of their child
+  /// processes.
+  virtual bool has_room_for(std::uint64_t threads, std::uint64_t children) const = 0;
+
+  /// All pieces of a split of grains are decoded. Returns whether its parts are to be made: not if
+  /// another node has made the split by now. Called on a decode actor's thread.
+  virtual bool takes(const SplitId& /*id*/, std::uint64_t /*rows*/) { return true; }
 
   /// Divides the memory anew, since the number of actors changed.
   virtual void resized() {}
@@ -77,6 +84,18 @@ class StagePools {
   /// bounds their number.
   void make(Split split);
 
+  /// Cuts a split into the pieces and parts that it is made in: one, unless its blocks are grains.
+  SplitCut cut(const std::vector<BlockRef>& blocks) const;
+
+  /// Parts of splits of grains are out of this budget until returned(). It is empty at first: then
+  /// each split has one part out at a time.
+  MemoryBudget& part_budget() { return parts_.budget(); }
+  const MemoryBudget& part_budget() const { return parts_.budget(); }
+
+  /// The owner has used up a split or a part, which came with this id. Only a part has bytes in
+  /// the budget.
+  void returned(const SplitId& part) { make_parts(parts_.returned(part)); }
+
   /// Grows or shrinks a stage's pool, between two splits. kOverloaded: the owner has no memory for
   /// another actor's thread; kInvalid: below 1.
   Status resize(std::size_t stage, std::uint32_t actors);
@@ -98,20 +117,32 @@ class StagePools {
   /// Number of live actors, including those that are stopping.
   std::uint64_t threads() const;
 
+  /// Bytes that the child processes of all actors may take: of those requested, or of those alive
+  /// if there are more.
+  std::uint64_t children_bytes() const;
+
   /// One entry per stage, in order.
   std::vector<StageStats> stats() const;
 
  private:
   class Actor;
+  class Beginner;
 
   StagePool<Split>::Options options_of(std::size_t stage);
-  Status hand_on(std::size_t to, Split&& split, PoolContext& context);
+  Status hand_on(std::size_t from, Split&& split, PoolContext& context);
+  void collect(Split&& piece);
+  void make_parts(std::vector<Split> parts);
+  static std::shared_ptr<SplitAssembly> assembly_of(const Split& split, const SplitCut& cut);
+  void offer_to_load(Split&& split);
 
   const Options options_;
   const StageList& stages_;
   const std::vector<std::string> file_names_;
   const TransformContext transform_context_;
   std::vector<std::atomic<std::uint32_t>> wanted_;
+  const std::size_t decode_;  // the stage
+  PartQueue parts_;
+  std::unique_ptr<StagePool<Split>> begin_;  // null unless the dataset is in a store
   std::vector<std::unique_ptr<StagePool<Split>>> pools_;
 };
 

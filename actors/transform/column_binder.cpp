@@ -123,6 +123,9 @@ std::size_t ColumnBinder::add(ColumnKind kind, const SparseFeature& column) {
   if (std::find(taken.begin(), taken.end(), column.name) != taken.end()) {
     request_.refuse("output", quoted(column.name) + " is a column already");
   }
+  if (std::ranges::count(schema_.extra, column.name, &ExtraColumn::name) > 0) {
+    request_.refuse("output", quoted(column.name) + " is a column of columns.extra; name another");
+  }
   return append(kind, column);
 }
 

@@ -20,6 +20,13 @@ StepPtr make_log1p(OpInput& input) {
       input, [](StepRun& run, float* values) { run.kernels.log1p(values, run.columns.rows); });
 }
 
+StepPtr make_log(OpInput& input) {
+  const double add = input.params.number("add", {1e-6, 1e9});
+  return dense_step(input, [add](StepRun& run, float* values) {
+    run.kernels.log_plus(values, run.columns.rows, add);
+  });
+}
+
 StepPtr make_logit(OpInput& input) {
   const double eps = input.params.number_or("eps", 1e-6, {1e-12, 0.499});
   return dense_step(input, [eps](StepRun& run, float* values) {
@@ -109,6 +116,11 @@ std::vector<OpEntry> dense_ops() {
       {{"log1p", "dense", "dense", "", "log(1 + max(x, 0)), within 2 ulp", "stays missing"},
        {"output"},
        make_log1p},
+      {{"log", "dense", "dense", "add (> 0)",
+        "log(x + add), within 1 ulp; -inf where x + add is 0, NaN below; add = 3 is TorchRec's",
+        "counts as 0"},
+       {"add", "output"},
+       make_log},
       {{"logit", "dense", "dense", "eps = 1e-6", "log(p / (1 - p)), p = x held in [eps, 1 - eps]",
         "stays missing"},
        {"eps", "output"},

@@ -114,6 +114,16 @@ void log1p(float* values, std::size_t count) {
   return power * small + (power - 1.0);
 }
 
+void log_plus(float* values, std::size_t count, double add) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool missing = bits<std::uint32_t>(values[i]) == kMissing;
+    const double sum = static_cast<double>(missing ? 0.0F : values[i]) + add;
+    const auto log = static_cast<float>(log_of(sum > 0.0 ? sum : 1.0));
+    const float outside = sum == 0.0 ? -kInfinity : bits<float>(kNan);
+    values[i] = sum > 0.0 ? log : outside;
+  }
+}
+
 void logit(float* values, std::size_t count, double eps) {
   for (std::size_t i = 0; i < count; ++i) {
     const double x = static_cast<double>(values[i]);
@@ -319,6 +329,7 @@ void clamp_ids(i64* ids, std::size_t count, i64 low, i64 high) {
 extern const Kernels FOREBAY_KERNELS;
 constinit const Kernels FOREBAY_KERNELS{
     .log1p = log1p,
+    .log_plus = log_plus,
     .logit = logit,
     .box_cox = box_cox,
     .clamp = clamp,

@@ -66,6 +66,9 @@ inline std::int64_t floor_mod(std::int64_t value, std::int64_t divisor) {
 struct Kernels {
   /// log(1 + max(x, 0)), within 2 ulp.
   void (*log1p)(float* values, std::size_t count);
+  /// log(x + add), add > 0, computed in double, rounded once; a missing x counts as 0. -inf where x
+  /// + add is 0, a NaN where it is less.
+  void (*log_plus)(float* values, std::size_t count, double add);
   /// log(p / (1 - p)) for p = x clamped to [eps, 1 - eps]; computed in double, rounded once.
   void (*logit)(float* values, std::size_t count, double eps);
   /// (x^lambda - 1) / lambda of max(x, low), log x if lambda is 0; computed in double, rounded

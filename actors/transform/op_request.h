@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "actors/pipeline_spec.h"
@@ -32,6 +33,11 @@ class OpRequest {
   std::string name() const;
 
   bool has(const std::string& key) const { return find(key) != nullptr; }
+
+  bool is_integer(const std::string& key) const {
+    const ParamValue* value = find(key);
+    return value != nullptr && std::holds_alternative<std::int64_t>(*value);
+  }
 
   std::int64_t integer(const std::string& key, Range<std::int64_t> range = {});
   std::int64_t integer_or(const std::string& key, std::int64_t otherwise,

@@ -32,5 +32,6 @@ std::vector<OpEntry> list_ops();
 std::vector<OpEntry> similarity_ops();
 std::vector<OpEntry> row_ops();
 std::vector<OpEntry> udf_ops();
+std::vector<OpEntry> python_ops();
 
 }  // namespace forebay

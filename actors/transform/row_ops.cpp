@@ -58,11 +58,14 @@ class SamplingStep final : public TransformPlan::Step {
   void bound(SizeBound& size) const override { size.borrow(size.rows() * sizeof(std::uint32_t)); }
 
   bool needs_origins() const override { return true; }
+  bool samples() const override { return true; }
 
  private:
   static void keep_rows(ColumnSet& columns, Kept kept) {
     if (columns.labels != nullptr) keep(columns.labels, kept);
     keep(columns.origins, kept);
+    if (columns.weights != nullptr) keep(columns.weights, kept);
+    for (std::int64_t* values : columns.extras) keep(values, kept);
     for (float* values : columns.dense) keep(values, kept);
     for (const SparseColumn& column : columns.sparse) keep_lists(column, kept);
     columns.rows = kept.size();

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <set>
+#include <span>
 
 #include "core/data/buffer_pool.h"
 
@@ -52,6 +54,12 @@ std::size_t SizeBound::ids(std::span<const std::size_t> sparse) const {
   return others + most_uses * decoded_ids_;
 }
 
+bool SizeBound::may_be_list(std::size_t sparse, const std::vector<bool>& decoded) const {
+  const Lists& lists = sparse_[sparse];
+  if (lists.decoded && decoded[*lists.decoded]) return true;
+  return lists.others + (lists.decoded ? 1 : 0) > 1;
+}
+
 void SizeBound::hold(std::size_t bytes) {
   held_ += reserved(bytes);
   peak_ = std::max(peak_, held_);
@@ -97,6 +105,28 @@ std::string StepRun::row_name(std::size_t row) const {
   const std::string file =
       origin.file() < files.size() ? files[origin.file()] : "file " + std::to_string(origin.file());
   return file + ", row at byte " + std::to_string(origin.offset());
+}
+
+// Rows of a split come from all over the dataset: the range is that of the first row's file.
+std::string StepRun::rows_name(std::size_t first, std::size_t count) const {
+  if (count == 1 || columns.origins == nullptr) return row_name(first);
+  const auto rows = std::span(columns.origins + first, count);
+  const std::uint32_t file = rows.front().file();
+  std::uint64_t low = rows.front().offset();
+  std::uint64_t high = low;
+  std::set<std::uint32_t> others;
+  for (const RowOrigin& row : rows) {
+    if (row.file() != file) {
+      others.insert(row.file());
+      continue;
+    }
+    low = std::min(low, row.offset());
+    high = std::max(high, row.offset());
+  }
+  const std::string name =
+      file < context.files.size() ? context.files[file] : "file " + std::to_string(file);
+  return name + ", rows at bytes " + std::to_string(low) + " to " + std::to_string(high) +
+         (others.empty() ? "" : ", and rows of " + std::to_string(others.size()) + " other files");
 }
 
 float* hold_dense(StepRun& run) {

@@ -33,6 +33,10 @@ class SizeBound {
   /// The most ids that the sparse columns of these indices hold in all.
   std::size_t ids(std::span<const std::size_t> sparse) const;
 
+  /// With rows() == 1: whether the sparse column may have more than one id in the row. `decoded`
+  /// says which decoded columns may.
+  bool may_be_list(std::size_t sparse, const std::vector<bool>& decoded) const;
+
   /// Adds a buffer of `bytes` that the split keeps until its end.
   void hold(std::size_t bytes);
   /// Adds a buffer of `bytes` that the step returns.
@@ -71,6 +75,9 @@ struct StepRun {
 
   /// Names the file and offset of a row for errors: "clicks.tsv, row at byte 1234".
   std::string row_name(std::size_t row) const;
+  /// Names the files and the first and last offset of some rows, of which there is at least one:
+  /// "clicks.tsv, rows at bytes 100 to 1234, and 2 other files".
+  std::string rows_name(std::size_t first, std::size_t count) const;
 };
 
 /// One operator bound to its columns (by their index when it runs) and parameters. Immutable: any
@@ -86,6 +93,15 @@ class TransformPlan::Step {
   virtual void bound(SizeBound& size) const { static_cast<void>(size); }
 
   virtual bool needs_origins() const { return false; }
+
+  /// Whether the step does nothing but leave out rows, each by its origin alone: it may run before
+  /// any other step, and again.
+  virtual bool samples() const { return false; }
+
+  /// Memory that each actor's child processes take, in bytes.
+  virtual std::uint64_t actor_bytes() const { return 0; }
+  /// Resident bytes of the child processes of all actors now. Any thread.
+  virtual std::uint64_t child_bytes() const { return 0; }
 
   /// Changes the cost of a row, in microseconds of CPU, while other threads run the step. Returns
   /// false if the step's cost cannot be set.

@@ -16,8 +16,8 @@ namespace {
 const std::vector<OpEntry>& op_table() {
   static const std::vector<OpEntry> table = [] {
     std::vector<OpEntry> all;
-    for (const auto& ops :
-         {dense_ops(), any_ops(), id_ops(), list_ops(), similarity_ops(), row_ops(), udf_ops()}) {
+    for (const auto& ops : {dense_ops(), any_ops(), id_ops(), list_ops(), similarity_ops(),
+                            row_ops(), udf_ops(), python_ops()}) {
       all.insert(all.end(), ops.begin(), ops.end());
     }
     return all;
@@ -61,6 +61,14 @@ Result<StepPtr> make_step(std::size_t number, const TransformSpec& spec, Schema&
   return step;
 }
 
+/// Leaves out how a function in Python is found and what it may take: only what it is belongs to
+/// the state.
+TransformSpec identity_of(TransformSpec spec) {
+  if (spec.op != kPythonOp) return spec;
+  for (const char* key : {"path", "interpreter", "pickled", "max_ids"}) spec.params.erase(key);
+  return spec;
+}
+
 /// Builds a text that differs whenever two operator lists differ.
 class SpecText {
  public:
@@ -75,7 +83,8 @@ class SpecText {
     text_ += '[' + std::to_string(list.size()) + ' ';
     for (const T& value : list) add(value);
   }
-  void add(const TransformSpec& spec) {
+  void add(const TransformSpec& whole) {
+    const TransformSpec spec = identity_of(whole);
     add(spec.op);
     add(spec.columns);
     text_ += std::to_string(spec.params.size()) + '{';
@@ -105,8 +114,9 @@ TransformPlan& TransformPlan::operator=(TransformPlan&&) noexcept = default;
 TransformPlan::~TransformPlan() = default;
 
 Result<TransformPlan> TransformPlan::compile(const std::vector<TransformSpec>& specs,
-                                             const Schema& input) {
+                                             const Schema& input, Missing missing) {
   TransformPlan plan;
+  plan.missing_ = missing;
   auto kernels = choose_kernels();
   if (!kernels) return pass(kernels);
   auto stages = stages_of(specs);
@@ -133,6 +143,22 @@ bool TransformPlan::needs_origins() const {
                      [](const auto& step) { return step->needs_origins(); });
 }
 
+bool TransformPlan::samples() const {
+  return std::any_of(steps_.begin(), steps_.end(),
+                     [](const auto& step) { return step->samples(); });
+}
+
+Status TransformPlan::sample(ColumnSet& columns, const TransformContext& context) const {
+  StepRun run{columns, context, kernels_};
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (!steps_[i]->samples()) continue;
+    if (auto status = steps_[i]->run(run); !status) {
+      return fail(status.error().code, names_[i] + ": " + status.error().message);
+    }
+  }
+  return {};
+}
+
 Status TransformPlan::run(ColumnSet& columns, const TransformContext& context) const {
   return run({.name = {}, .first_op = 0, .end_op = steps_.size()}, columns, context);
 }
@@ -148,7 +174,7 @@ Status TransformPlan::run(const StageInfo& stage, ColumnSet& columns,
       return fail(status.error().code, names_[i] + ": " + status.error().message);
     }
   }
-  if (stage.end_op < steps_.size()) return {};
+  if (stage.end_op < steps_.size() || missing_ == Missing::kKept) return {};
   for (float* values : columns.dense) kernels_.fill(values, columns.rows, 0.0F);
   return {};
 }
@@ -170,10 +196,36 @@ Status TransformPlan::set_cost(std::size_t number, double microseconds) {
   return {};
 }
 
+std::uint64_t TransformPlan::actor_bytes(const StageInfo& stage) const {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = stage.first_op; i < stage.end_op; ++i) bytes += steps_[i]->actor_bytes();
+  return bytes;
+}
+
+std::uint64_t TransformPlan::child_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& step : steps_) bytes += step->child_bytes();
+  return bytes;
+}
+
 std::size_t TransformPlan::peak_bytes(std::size_t rows, std::size_t decoded_bytes) const {
   SizeBound size(rows, decoded_bytes, input_sparse_);
   for (const auto& step : steps_) step->bound(size);
   return size.peak();
+}
+
+// Follows one row through the steps, with one id in each column, or with many where a column may
+// have them.
+std::vector<bool> TransformPlan::lists(const std::vector<bool>& input) const {
+  constexpr std::size_t kMany = 1000;
+  const bool any = std::find(input.begin(), input.end(), true) != input.end();
+  SizeBound size(1, (any ? kMany : 1) * sizeof(std::int64_t), input_sparse_);
+  for (const auto& step : steps_) step->bound(size);
+  std::vector<bool> lists;
+  for (std::size_t index = 0; index < output_.sparse.size(); ++index) {
+    lists.push_back(size.may_be_list(index, input));
+  }
+  return lists;
 }
 
 const std::vector<OpDescription>& describe_ops() {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,12 +18,32 @@
 
 namespace forebay {
 
+/// What steps keep from one split of an actor to the next, such as processes. Belongs to the
+/// actor's thread.
+class StepStates {
+ public:
+  class Kept {
+   public:
+    virtual ~Kept() = default;
+  };
+
+  /// Returns what `owner` keeps here; null at first.
+  std::unique_ptr<Kept>& of(const void* owner) { return kept_[owner]; }
+
+  /// Whether the run is being stopped: a step that waits gives up, and its split is dropped.
+  std::function<bool()> cancelled = {};
+
+ private:
+  std::map<const void*, std::unique_ptr<Kept>> kept_;
+};
+
 /// The inputs of a transform beside its columns; all fixed by the job, so the result never depends
 /// on timing.
 struct TransformContext {
   BufferPool& pool;
   std::uint64_t seed = 0;                 ///< `order.seed`
   const std::vector<std::string>& files;  ///< Names for errors, by file number.
+  StepStates* actor = nullptr;            ///< Null: nothing is kept.
 };
 
 /// A job's operator list, checked and bound to its columns: a pure function from the rows of a
@@ -36,7 +58,14 @@ class TransformPlan {
   /// and the key: an unknown op or parameter (with the nearest known name), a glob that matches
   /// nothing, a column of the wrong kind, a value out of range.
   static Result<TransformPlan> compile(const std::vector<TransformSpec>& specs,
-                                       const Schema& input);
+                                       const Schema& input) {
+    return compile(specs, input, Missing::kZero);
+  }
+
+  /// What becomes of values that are still missing after the last operator.
+  enum class Missing : std::uint8_t { kZero, kKept };
+  static Result<TransformPlan> compile(const std::vector<TransformSpec>& specs, const Schema& input,
+                                       Missing missing);
 
   TransformPlan(TransformPlan&&) noexcept;
   TransformPlan& operator=(TransformPlan&&) noexcept;
@@ -47,6 +76,12 @@ class TransformPlan {
 
   /// Whether the decoder must fill ColumnSet::origins (sampling, UDFs).
   bool needs_origins() const;
+
+  /// Whether rows are left out by sampling.
+  bool samples() const;
+  /// Leaves out the rows of `columns`, which have origins, that run() would leave out: before any
+  /// operator where a rank of a training has to know how many rows remain of what it decodes.
+  Status sample(ColumnSet& columns, const TransformContext& context) const;
 
   /// The stages of the job, which the operators determine.
   const StageList& stages() const { return stages_; }
@@ -65,8 +100,18 @@ class TransformPlan {
   /// or the cost is out of range.
   Status set_cost(std::size_t number, double microseconds);
 
+  /// Memory of an actor of the stage beside its splits and its thread, in bytes: its child
+  /// processes.
+  std::uint64_t actor_bytes(const StageInfo& stage) const;
+  /// Resident bytes of all child processes now. Any thread.
+  std::uint64_t child_bytes() const;
+
   /// The most bytes that a split of `rows` rows, `decoded_bytes` large before, holds during `run`.
   std::size_t peak_bytes(std::size_t rows, std::size_t decoded_bytes) const;
+
+  /// For each sparse column of output(): whether a row may have more than one id. `input` says the
+  /// same of the columns before the first operator.
+  std::vector<bool> lists(const std::vector<bool>& input) const;
 
   /// A hash of the operator list, stored in the loader's state: a resume with another list fails.
   std::uint64_t fingerprint() const { return fingerprint_; }
@@ -82,6 +127,7 @@ class TransformPlan {
   Schema output_;
   Kernels kernels_{};
   std::uint64_t fingerprint_ = 0;
+  Missing missing_ = Missing::kZero;
 };
 
 /// One line per operator for `forebay inspect --ops`.

@@ -84,6 +84,18 @@ Status FileAside::write(std::string_view bytes) {
   return {};
 }
 
+Status FileAside::rewrite(std::uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        ::pwrite(file_.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return unwritable(path_);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return {};
+}
+
 Status FileAside::commit(Sync sync) {
   if (sync == Sync::kYes && ::fsync(file_.number()) != 0) return unwritable(path_);
   if (::close(file_.release()) != 0) return unwritable(path_);

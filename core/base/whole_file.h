@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ class FileAside {
   ~FileAside();
 
   Status write(std::string_view bytes);
+  /// Replaces bytes that were written before; `offset` is that of the first one.
+  Status rewrite(std::uint64_t offset, std::string_view bytes);
   /// Renames the complete file to its final name.
   Status commit(Sync sync);
 

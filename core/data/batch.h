@@ -22,11 +22,18 @@ struct Position {
   std::uint64_t rows = 0;        ///< Rows given out since the start of the job.
   std::uint64_t bad_rows = 0;    ///< Damaged rows in the splits given out whole in the first epoch.
   std::uint64_t held_out = 0;    ///< Rows held out for evaluation in the same splits.
-  /// Damaged and held-out rows in the splits given out whole in the current epoch.
+  std::uint64_t sampled = 0;     ///< Rows that the operator `sampling` left out of them.
+  /// The rows of these three kinds in the splits given out whole in the current epoch.
   std::uint64_t left_out = 0;
   Digest digest;  ///< Chained over every batch given out.
+  /// Made by one of several ranks of a training, which sees a part of the rows: the four counts of
+  /// rows left out, and the digest, are this run's own, and no state has them.
+  bool of_ranks = false;
   /// Arrival order only: splits above `split` given out whole, as distances from it.
   std::vector<std::uint32_t> ahead;
+
+  /// Rows that each epoch leaves out, as far as the first one has counted them.
+  std::uint64_t counted() const { return bad_rows + held_out + sampled; }
 
   /// The split that a resumed run gives out first: the partly given out one if there is one, else
   /// the lowest.
@@ -40,6 +47,7 @@ struct Position {
 struct Batch {
   std::uint64_t number = 0;  ///< Counts from 0 over all epochs.
   std::size_t rows = 0;
+  std::size_t whole_rows = 0;  ///< Of all ranks; `rows` if there is one.
   std::size_t dense_features = 0;
   std::size_t sparse_features = 0;
   std::size_t num_ids = 0;
@@ -47,8 +55,11 @@ struct Batch {
   float* dense = nullptr;           ///< [rows, dense_features], row-major
   std::int32_t* lengths = nullptr;  ///< [sparse_features, rows], key-major
   std::int64_t* ids = nullptr;      ///< [num_ids], key-major
-  Buffer storage;                   ///< What the pointers point into.
-  Position after;                   ///< The loader's position after this batch was given out.
+  float* weights = nullptr;         ///< [rows], finite and >= 0; nullptr without weights.
+  std::size_t extra_columns = 0;
+  std::int64_t* extras = nullptr;  ///< [extra_columns, rows]: integers, or the bits of a float64.
+  Buffer storage;                  ///< What the pointers point into.
+  Position after;                  ///< The loader's position after this batch was given out.
 
   std::size_t bytes() const { return storage.size(); }
 };

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -11,6 +12,7 @@ namespace forebay {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::uint64_t kTakesBetweenLooks = BufferPool::kIdleTakes / 16;
 
 /// Rounds up to one of eight sizes per power of two, so that buffers of similar size are
 /// interchangeable and at most an eighth of a buffer is unused.
@@ -71,9 +73,10 @@ Buffer BufferPool::take(std::size_t bytes) {
 
 std::byte* BufferPool::reuse(std::size_t reserved) {
   const std::lock_guard lock(mutex_);
+  if (++takes_ % kTakesBetweenLooks == 0) unmap_unused();
   const auto found = idle_.find(reserved);
   if (found == idle_.end() || found->second.empty()) return nullptr;
-  std::byte* data = found->second.back();
+  std::byte* data = found->second.back().data;
   found->second.pop_back();
   return data;
 }
@@ -84,7 +87,7 @@ void BufferPool::put_back(std::byte* data, std::size_t reserved) {
     return;
   }
   const std::lock_guard lock(mutex_);
-  idle_[reserved].push_back(data);
+  idle_[reserved].push_back({data, takes_});
 }
 
 void BufferPool::unmap(std::byte* data, std::size_t reserved) {
@@ -92,12 +95,22 @@ void BufferPool::unmap(std::byte* data, std::size_t reserved) {
   budget_.give(reserved);
 }
 
+// The latest returned is the first that is taken again, so unused ones stand in front.
+void BufferPool::unmap_unused() {
+  if (takes_ < kIdleTakes) return;
+  for (auto& [reserved, buffers] : idle_) {
+    const auto used = std::find_if(buffers.begin(), buffers.end(), [this](const Idle& idle) {
+      return idle.since > takes_ - kIdleTakes;
+    });
+    for (auto at = buffers.begin(); at != used; ++at) unmap(at->data, reserved);
+    buffers.erase(buffers.begin(), used);
+  }
+}
+
 void BufferPool::trim() {
   const std::lock_guard lock(mutex_);
   for (auto& [reserved, buffers] : idle_) {
-    for (std::byte* data : buffers) {
-      unmap(data, reserved);
-    }
+    for (const Idle& idle : buffers) unmap(idle.data, reserved);
   }
   idle_.clear();
 }

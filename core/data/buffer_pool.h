@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,6 +41,10 @@ class MemoryBudget {
 };
 
 class BufferPool;
+
+/// Returns the bytes that a pool reserves for a few buffers of `bytes` in all: it rounds each up by
+/// at most an eighth, and to whole pages.
+constexpr std::uint64_t pool_bytes(std::uint64_t bytes) { return bytes + bytes / 8 + (16 << 10); }
 
 /// Contiguous memory from a BufferPool; its destructor returns it to the pool. Move-only; one owner
 /// at a time.
@@ -87,9 +92,13 @@ class Buffer {
 /// Owns the memory; must outlive its Buffers. Any thread may take and drop Buffers. `take` never
 /// refuses: credits decide beforehand how much each caller may take. When a take would pass the
 /// budget's limit, the pool first gives idle buffers back to the system. While more is taken than a
-/// lowered limit allows, the pool also gives every returned buffer back to the system.
+/// lowered limit allows, the pool also gives every returned buffer back to the system. A buffer
+/// that stays idle for kIdleTakes calls of `take` goes there too; otherwise the pool would grow to
+/// the sum of the most that was ever taken of each size.
 class BufferPool {
  public:
+  static constexpr std::uint64_t kIdleTakes = 1024;
+
   explicit BufferPool(MemoryBudget& budget) : budget_(budget) {}
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
@@ -106,11 +115,19 @@ class BufferPool {
   friend class Buffer;
   void put_back(std::byte* data, std::size_t reserved);
   void unmap(std::byte* data, std::size_t reserved);
+  void unmap_unused();
   std::byte* reuse(std::size_t reserved);
+
+  struct Idle {
+    std::byte* data;
+    std::uint64_t since;  // takes_ when it was returned
+  };
 
   MemoryBudget& budget_;
   std::mutex mutex_;
-  std::map<std::size_t, std::vector<std::byte*>> idle_;  // by reserved size; under mutex_
+  std::map<std::size_t, std::vector<Idle>>
+      idle_;                 // by reserved size, the latest last; under mutex_
+  std::uint64_t takes_ = 0;  // under mutex_
 };
 
 /// Cuts one slab into columns, each aligned and padded like a Buffer, so that a split needs one

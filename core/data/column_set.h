@@ -67,6 +67,8 @@ struct PackedColumns {
   const std::byte* labels = nullptr;    ///< 0 or 1, a byte each.
   std::vector<const std::byte*> dense;  ///< Per dense feature, a float in 4 bytes each row.
   std::vector<PackedIds> sparse;
+  const std::byte* weights = nullptr;    ///< A float in 4 bytes each row; nullptr: none.
+  std::vector<const std::byte*> extras;  ///< Per extra column, 8 bytes each row.
   std::vector<std::shared_ptr<const void>> held;
   std::size_t held_bytes = 0;
 };
@@ -114,6 +116,10 @@ struct ColumnSet {
   std::vector<float*> dense;         ///< Per dense feature, `rows` values.
   std::vector<SparseColumn> sparse;  ///< Per sparse feature.
   RowOrigin* origins = nullptr;      ///< `rows` of them; nullptr unless the decoder was asked.
+  /// `rows` factors of the loss, finite and not negative; nullptr unless the schema has weights.
+  float* weights = nullptr;
+  /// Per extra column, `rows` values: integers, or the bits of a float64 (missing: 0 or NaN).
+  std::vector<std::int64_t*> extras;
   std::vector<Buffer> slabs;
   std::optional<PackedColumns> packed;
 

@@ -14,16 +14,28 @@ struct SparseFeature {
   bool operator==(const SparseFeature&) const = default;
 };
 
-/// The features of a row, without its label, in the order of columns and tensors.
+/// A column that readers of batches get unchanged and a model never sees: 8 bytes a row.
+struct ExtraColumn {
+  enum class Kind : std::uint8_t { kInt64, kFloat64 };
+
+  std::string name;
+  Kind kind = Kind::kInt64;
+
+  bool operator==(const ExtraColumn&) const = default;
+};
+
+/// The columns of a row beside its label, in the order of columns and tensors.
 struct Schema {
   std::vector<std::string> dense;
   std::vector<SparseFeature> sparse;
+  bool weight = false;  ///< Whether each row has a weight.
+  std::vector<ExtraColumn> extra = {};
 
   bool operator==(const Schema&) const = default;
 };
 
-/// Describes the first column of `have` that differs from `want`; "" if both have the same names in
-/// the same order.
+/// Describes the first feature of `have` that differs from `want`; "" if both have the same names
+/// in the same order. Weights and extra columns are no features.
 std::string difference_in_names(const Schema& have, const Schema& want);
 
 }  // namespace forebay

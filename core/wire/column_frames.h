@@ -38,6 +38,8 @@ struct UnpackLimits {
   std::size_t dense = 0;      ///< Exact number of features.
   std::size_t sparse = 0;     ///< Exact number of features.
   std::size_t max_bytes = 0;  ///< Of the data after decompression.
+  bool weights = false;       ///< Whether rows have weights.
+  std::size_t extras = 0;     ///< Exact number of extra columns.
 };
 
 /// Received columns.

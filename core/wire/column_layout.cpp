@@ -44,6 +44,11 @@ ColumnLocations ColumnLocations::of(const ColumnLayout& layout) {
     const std::size_t values = next(ids.count * static_cast<std::size_t>(ids.width));
     places.sparse.push_back({lengths, values});
   }
+  places.weights = next(layout.weights ? layout.rows * sizeof(float) : 0);
+  places.extras.reserve(layout.extras);
+  for (std::uint32_t i = 0; i < layout.extras; ++i) {
+    places.extras.push_back(next(layout.rows * sizeof(std::int64_t)));
+  }
   return places;
 }
 

@@ -39,12 +39,14 @@ struct ColumnLayout {
   Compression compression = Compression::kNone;
   std::optional<std::uint64_t> checksum;  ///< Lower half of XXH3-128 of the second frame as sent.
   std::vector<std::byte> extra;
+  bool weights = false;
+  std::uint32_t extras = 0;  ///< Number of extra columns.
 
   static std::uint64_t checksum_of(std::span<const std::byte> data);
 
   static auto fields(auto& self) {
     return std::tie(self.version, self.rows, self.dense, self.sparse, self.compression,
-                    self.checksum, self.extra);
+                    self.checksum, self.extra, self.weights, self.extras);
   }
 };
 
@@ -57,6 +59,8 @@ struct ColumnLocations {
   std::size_t labels = 0;
   std::vector<std::size_t> dense;
   std::vector<Ids> sparse;
+  std::size_t weights = 0;
+  std::vector<std::size_t> extras;
   std::size_t bytes = 0;  ///< In total.
 
   /// `layout` must have passed `check`, or come from this process.

@@ -51,7 +51,7 @@ class Packer {
   Packer(const ColumnSet& columns, const ColumnLayout& layout, std::byte* data)
       : columns_(columns), layout_(layout), places_(ColumnLocations::of(layout)), data_(data) {}
 
-  void write_labels_and_dense() {
+  void write_plain_columns() {
     bool known = true;
     write_as<std::uint8_t>(
         columns_.rows,
@@ -64,9 +64,11 @@ class Packer {
     FOREBAY_CHECK(known);
     end_part(places_.labels, columns_.rows);
     for (std::size_t i = 0; i < columns_.dense.size(); ++i) {
-      const std::size_t bytes = columns_.rows * sizeof(float);
-      if (bytes > 0) std::memcpy(data_ + places_.dense[i], columns_.dense[i], bytes);
-      end_part(places_.dense[i], bytes);
+      write_plain(columns_.dense[i], places_.dense[i]);
+    }
+    if (layout_.weights) write_plain(columns_.weights, places_.weights);
+    for (std::size_t i = 0; i < columns_.extras.size(); ++i) {
+      write_plain(columns_.extras[i], places_.extras[i]);
     }
   }
 
@@ -84,6 +86,13 @@ class Packer {
   }
 
  private:
+  template <class T>
+  void write_plain(const T* values, std::size_t place) {
+    const std::size_t bytes = columns_.rows * sizeof(T);
+    if (bytes > 0) std::memcpy(data_ + place, values, bytes);
+    end_part(place, bytes);
+  }
+
   void write_lengths(const SparseColumn& column, unsigned bytes, std::byte* to) const {
     const auto length = [&](std::size_t row) {
       return column.offsets[row + 1] - column.offsets[row];
@@ -110,7 +119,7 @@ class Packer {
 /// did.
 bool fill(const ColumnSet& columns, ColumnLayout& layout, const Buffer& data) {
   Packer packer(columns, layout, data.data());
-  packer.write_labels_and_dense();
+  packer.write_plain_columns();
   bool fits = true;
   for (std::size_t i = 0; i < columns.sparse.size(); ++i) {
     const IdWidth needed = packer.write_ids(i);
@@ -142,6 +151,8 @@ Frames pack_columns(const ColumnSet& columns, std::span<const std::byte> extra,
   ColumnLayout layout;
   layout.rows = columns.rows;
   layout.dense = static_cast<std::uint32_t>(columns.dense.size());
+  layout.weights = columns.weights != nullptr;
+  layout.extras = static_cast<std::uint32_t>(columns.extras.size());
   layout.sparse.reserve(columns.sparse.size());
   for (std::size_t i = 0; i < columns.sparse.size(); ++i) {
     IdsLayout ids = lists_of(columns.sparse[i], columns.rows);

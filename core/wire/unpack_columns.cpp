@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -21,6 +22,10 @@ Status check_limits(const ColumnLayout& layout, const UnpackLimits& limits) {
   if (layout.dense != limits.dense || layout.sparse.size() != limits.sparse) {
     return wrong("of other features: " + std::to_string(layout.dense) + " dense and " +
                  std::to_string(layout.sparse.size()) + " sparse ones");
+  }
+  if (layout.weights != limits.weights || layout.extras != limits.extras) {
+    return wrong(std::string(layout.weights ? "with" : "without") + " weights and with " +
+                 std::to_string(layout.extras) + " extra columns, unlike the job's");
   }
   return {};
 }
@@ -46,6 +51,16 @@ bool are_labels(const std::byte* labels, std::size_t rows) {
   return bits <= std::byte{1};
 }
 
+bool are_weights(const std::byte* weights, std::size_t rows) {
+  bool sound = true;
+  for (std::size_t row = 0; row < rows; ++row) {
+    float weight = 0;
+    std::memcpy(&weight, weights + row * sizeof(float), sizeof(float));
+    sound = sound && std::isfinite(weight) && weight >= 0;
+  }
+  return sound;
+}
+
 /// One slab for the offsets of all jagged features.
 Buffer offsets_slab(const ColumnLayout& layout, BufferPool& pool) {
   std::size_t jagged = 0;
@@ -65,6 +80,12 @@ Status wrap(const ColumnLayout& layout, const std::byte* data, BufferPool& pool,
   if (!are_labels(packed.labels, columns.rows)) return wrong("with a label that is not 0 or 1");
   packed.dense.reserve(layout.dense);
   for (const std::size_t place : places.dense) packed.dense.push_back(data + place);
+  if (layout.weights) {
+    packed.weights = data + places.weights;
+    if (!are_weights(packed.weights, columns.rows)) return wrong("with an impossible weight");
+  }
+  packed.extras.reserve(layout.extras);
+  for (const std::size_t place : places.extras) packed.extras.push_back(data + place);
   Buffer slab = offsets_slab(layout, pool);
   SlabCarver carver(slab.data());
   packed.sparse.reserve(layout.sparse.size());

@@ -1,12 +1,14 @@
 #include "engine/cluster/node_stages.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "actors/split_issuer.h"
 #include "actors/stage/split_frames.h"
 #include "core/base/clock.h"
 #include "engine/process/memory_use.h"
+#include "tuner/tuner.h"
 
 namespace forebay {
 namespace {
@@ -27,9 +29,18 @@ std::vector<std::uint32_t> one_each(const JobRun& run) {
   return std::vector<std::uint32_t>(run.plan().stages().size(), 1);
 }
 
-/// Memory of so many actors' threads, and of two copies of a split while it is packed.
+/// Memory of a split that the node holds. One that is made in parts has its pieces, and beside them
+/// the parts that are packed and wait for the others.
+std::uint64_t bytes_of_split(const MemorySizes& sizes) {
+  return sizes.held > 0 ? 2 * sizes.held : sizes.largest_split;
+}
+
+/// Memory of so many actors' threads, of one actor's child processes in each stage, of a split, and
+/// of a copy of what is packed.
 std::uint64_t least_room(std::uint64_t threads, const Sizing& sizing) {
-  return threads_bytes(threads) + 2 * sizing.sizes().largest_split;
+  const MemorySizes& sizes = sizing.sizes();
+  return threads_bytes(threads) + least_children(sizes) + bytes_of_split(sizes) +
+         sizes.largest_split;
 }
 
 constexpr std::uint32_t kMostWaiting = 64;
@@ -43,7 +54,7 @@ tuner::PipelineDescription description_of(const WorkerPipeline::Options& options
   description.max_prefetch = kMostWaiting;
   description.rows_per_split = options.rows_per_split;
   description.prefetch_item_bytes = sizes.usual_split;
-  description.fixed_bytes += options.job.stages.size() * sizes.usual_split + sizes.largest_split;
+  description.fixed_bytes += options.job.stages.size() * sizes.usual_split + bytes_of_split(sizes);
   return description;
 }
 
@@ -99,6 +110,7 @@ NodeStages::NodeStages(Options options)
                .mailbox_bytes = sizing_.sizes().usual_split,
                .clock = options_.run.clock(),
                .owner = *this}) {
+  resized();
   stages_.start();
 }
 
@@ -117,9 +129,37 @@ Status NodeStages::put(Split&& split, PoolContext&) {
   packed_.fetch_add(bytes_of(frames), std::memory_order_relaxed);
   if (pack.compression == Compression::kNone) keep_sample(frames);
   split.columns = {};
+  parts_done_.fetch_add(1, std::memory_order_relaxed);
+  stages_.returned(split.id);
+  deliver(split, std::move(frames));
+  return {};
+}
+
+void NodeStages::deliver(const Split& split, Frames frames) {
+  if (split.parts > 1) {
+    std::optional<Frames> all = join(split, std::move(frames));
+    if (!all) return;
+    frames = std::move(*all);
+  }
   done_.fetch_add(1, std::memory_order_relaxed);
   options_.done(split.id.number, std::move(frames));
-  return {};
+}
+
+// Returns the frames of all parts, in order, with the last part that was missing.
+std::optional<Frames> NodeStages::join(const Split& part, Frames frames) {
+  PackedParts whole;
+  const bool is_last = serial_([&] {
+    PackedParts& packed = packed_parts_[part.id.number];
+    if (packed.parts.empty()) packed = {std::vector<Frames>(part.parts), part.parts};
+    packed.parts[part.part] = std::move(frames);
+    if (--packed.missing > 0) return false;
+    whole = std::move(packed_parts_.extract(part.id.number).mapped());
+    return true;
+  });
+  if (!is_last) return std::nullopt;
+  Frames all;
+  for (Frames& each : whole.parts) std::ranges::move(each, std::back_inserter(all));
+  return all;
 }
 
 // The first split's data is enough: all splits of a job are alike.
@@ -150,21 +190,44 @@ std::uint64_t NodeStages::on_the_way() const {
   });
 }
 
-bool NodeStages::has_room_for(std::uint64_t threads) const {
-  return least_room(threads, sizing_) <= options_.room;
+bool NodeStages::has_room_for(std::uint64_t threads, std::uint64_t children) const {
+  return least_room(threads, sizing_) - least_children(sizing_.sizes()) + children <= options_.room;
+}
+
+// A split that is made in parts keeps many actors busy.
+void NodeStages::sample_busy() {
+  constexpr double kNew = 0.2;  // weight of a sample
+  const std::uint64_t enough = std::min<std::uint64_t>(stages_.actors_wanted(), slots() / 2);
+  const double now = in_work() >= enough ? 1 : 0;
+  busy_ = busy_ + kNew * (now - busy_);
 }
 
 void NodeStages::set_waiting(std::uint32_t splits) { waiting_ = std::max(splits, 1U); }
 
 // While a split is packed, by an actor of the last stage, two copies of it exist.
 std::size_t NodeStages::slots() const {
-  const std::uint64_t largest = sizing_.sizes().largest_split;
-  const std::uint64_t wanted = stages_.actors_wanted();
+  const MemorySizes& sizes = sizing_.sizes();
+  const std::uint64_t actors = stages_.actors_wanted();
   const std::uint64_t packers = stages_.actors().back();
-  const std::uint64_t taken =
-      threads_bytes(std::max(wanted, stages_.threads())) + packers * largest;
-  const std::uint64_t fit = (options_.room > taken ? options_.room - taken : 0) / largest;
-  return std::clamp<std::uint64_t>(fit, 1, wanted + stages_.size() + on_the_way() + waiting_);
+  const std::uint64_t taken = threads_bytes(std::max(actors, stages_.threads())) +
+                              stages_.children_bytes() + packers * sizes.largest_split +
+                              stages_.part_budget().limit();
+  const std::uint64_t room = options_.room > taken ? options_.room - taken : 0;
+  // Of splits that are made in parts the stages work on a few, however many actors they have.
+  const std::uint64_t in_work =
+      sizes.held > 0 ? sizes.splits_held : actors + stages_.size() + on_the_way();
+  return std::clamp<std::uint64_t>(room / bytes_of_split(sizes), 1, in_work + waiting_);
+}
+
+// The parts that keep the actors busy, if there is room for them beside one split.
+void NodeStages::resized() {
+  const MemorySizes& sizes = sizing_.sizes();
+  if (sizes.held == 0) return;
+  const std::uint64_t least =
+      least_room(stages_.threads(), sizing_) - least_children(sizes) + stages_.children_bytes();
+  stages_.part_budget().set_limit(
+      std::min(window_for(stages_.actors_wanted(), stages_.size(), sizes),
+               options_.room > least ? options_.room - least : 0));
 }
 
 std::uint64_t NodeStages::least_room_of(const JobRun& run) {
@@ -179,7 +242,12 @@ WorkerPipeline::WorkerPipeline(const Options& options)
                    .resident_before = options.resident_before}),
       stages_(options.stages),
       limits_(options.limits),
-      handed_over_(stages_.splits_done()) {}
+      machine_(options.read),
+      say_(options.say),
+      capacity_(description(), tuner::mode_named(options.job.tuner.mode) == tuner::Mode::kOn &&
+                                   options.job.tuner.policy != "fixed"),
+      handed_over_(stages_.parts_done()),
+      splits_(stages_.splits_done()) {}
 
 PipelineStats WorkerPipeline::stats() const {
   PipelineStats stats;
@@ -187,7 +255,21 @@ PipelineStats WorkerPipeline::stats() const {
   return stats;
 }
 
-std::uint64_t WorkerPipeline::process_bytes() const { return resident_bytes(); }
+tuner::Limits WorkerPipeline::current_limits() const {
+  return {.cpus = std::min(limits_.cpus, static_cast<double>(machine_.cpus())),
+          .memory_bytes = std::min(limits_.memory_bytes, machine_.memory_bytes())};
+}
+
+void WorkerPipeline::sample(const PipelineStats&) {
+  const tuner::Limits before = current_limits();
+  if (!machine_.look()) return;
+  const std::string changed = changed_limits(before, current_limits());
+  if (!changed.empty() && say_) say_(changed);
+}
+
+std::uint64_t WorkerPipeline::process_bytes() const {
+  return resident_bytes() + stages_.child_bytes();
+}
 
 // The fill that a split client without requests would leave.
 double WorkerPipeline::prefetch_fill(const PipelineStats&) const {
@@ -195,11 +277,14 @@ double WorkerPipeline::prefetch_fill(const PipelineStats&) const {
 }
 
 void WorkerPipeline::observe_consumer(const PipelineStats&, tuner::Observation& seen) {
-  const std::uint64_t handed_over = stages_.splits_done();
-  seen.trainer_steps = handed_over - handed_over_;
-  seen.trainer_step_seconds = seen.seconds * seen.prefetch_fill;
-  seen.trainer_wait_seconds = seen.seconds - seen.trainer_step_seconds;
+  const std::uint64_t handed_over = stages_.parts_done();
+  observe_client(seen, handed_over - handed_over_, seen.prefetch_fill);
   handed_over_ = handed_over;
+  const std::uint64_t splits = stages_.splits_done();
+  capacity_.observe(
+      {.seen = seen, .splits = static_cast<double>(splits - splits_), .busy = stages_.busy()});
+  splits_ = splits;
+  stages_.set_could_make(capacity_.splits_per_second());
 }
 
 }  // namespace forebay

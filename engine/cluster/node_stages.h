@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,9 @@
 #include "core/wire/column_frames.h"
 #include "core/wire/compression.h"
 #include "core/wire/frame.h"
+#include "engine/cluster/node_capacity.h"
 #include "engine/job/job_spec.h"
+#include "engine/process/machine_watch.h"
 #include "engine/run/job_run.h"
 #include "engine/run/tuned_stages.h"
 
@@ -64,8 +67,20 @@ class NodeStages final : StageOwner {
     return begun_.load(std::memory_order_relaxed) - done_.load(std::memory_order_relaxed);
   }
   std::uint64_t splits_done() const { return done_.load(std::memory_order_relaxed); }
+  /// The same in splits and parts: the messages that left the last stage.
+  std::uint64_t parts_done() const { return parts_done_.load(std::memory_order_relaxed); }
   const MemorySizes& sizes() const { return sizing_.sizes(); }
   std::uint64_t splits_per_epoch() const { return order_.num_splits(); }
+
+  /// Samples whether the actors have as many splits as they can work on. Call it a few times a
+  /// second, from one thread.
+  void sample_busy();
+  /// The share of the last samples in which they had, 0 to 1.
+  double busy() const { return busy_.load(std::memory_order_relaxed); }
+
+  /// Splits per second that the stages could make with enough leases; 0: not known.
+  double could_make() const { return could_make_.load(std::memory_order_relaxed); }
+  void set_could_make(double splits_per_second) { could_make_ = splits_per_second; }
 
   /// Bytes of the columns before packing, and bytes of the packed frames.
   std::uint64_t plain_bytes() const { return plain_.load(std::memory_order_relaxed); }
@@ -73,6 +88,8 @@ class NodeStages final : StageOwner {
   /// Packed, uncompressed data of one split of this job; empty until a split was made.
   std::vector<std::byte> sample() const;
   BufferPool& buffers() { return buffers_; }
+  /// Resident bytes of the child processes of its actors now. Any thread.
+  std::uint64_t child_bytes() const { return options_.run.plan().child_bytes(); }
 
   /// The smallest `room` with which the stages can work.
   static std::uint64_t least_room_of(const JobRun& run);
@@ -84,9 +101,18 @@ class NodeStages final : StageOwner {
     double splits_per_second = 0;
   };
 
+  /// The packed parts of a split whose other parts are still made.
+  struct PackedParts {
+    std::vector<Frames> parts;
+    std::size_t missing = 0;
+  };
+
   Status put(Split&& split, PoolContext& context) override;
+  void deliver(const Split& split, Frames frames);
+  std::optional<Frames> join(const Split& part, Frames frames);
   void failed(const Error& error) override { options_.failed(error); }
-  bool has_room_for(std::uint64_t threads) const override;
+  bool has_room_for(std::uint64_t threads, std::uint64_t children) const override;
+  void resized() override;
   std::uint64_t on_the_way() const;
   void keep_sample(const Frames& frames);
 
@@ -100,10 +126,14 @@ class NodeStages final : StageOwner {
   std::atomic<Compression> compression_{Compression::kNone};
   std::atomic<std::uint64_t> begun_{0};
   std::atomic<std::uint64_t> done_{0};
+  std::atomic<std::uint64_t> parts_done_{0};
   std::atomic<std::uint64_t> plain_{0};
   std::atomic<std::uint64_t> packed_{0};
+  std::atomic<double> busy_{1};
+  std::atomic<double> could_make_{0};
   const Synchronized<> serial_{};
-  std::vector<std::byte> sample_;  // guarded by serial_, like rate_
+  std::vector<std::byte> sample_;  // guarded by serial_, like rate_ and packed_parts_
+  std::map<std::uint64_t, PackedParts> packed_parts_;  // by split number
   mutable Rate rate_;
   StagePools stages_;
 };
@@ -157,22 +187,30 @@ class WorkerPipeline final : public TunedStages {
     std::uint64_t resident_before = 0;  ///< Bytes used before the stages were made.
     std::uint64_t rows_per_split = 1;
     const Clock& clock;
+    /// Told, on the tuner's thread, that others have changed what this process may use.
+    std::function<void(const std::string&)> say = {};
+    MachineWatch::Read read = machine_limits;
   };
 
   explicit WorkerPipeline(const Options& options);
 
  private:
   PipelineStats stats() const override;
-  tuner::Limits current_limits() const override { return limits_; }
+  tuner::Limits current_limits() const override;
   std::uint64_t process_bytes() const override;
   std::uint32_t prefetch() const override { return stages_.waiting(); }
   void set_prefetch(std::uint32_t splits) override { stages_.set_waiting(splits); }
   double prefetch_fill(const PipelineStats& stats) const override;
+  void sample(const PipelineStats& stats) override;
   void observe_consumer(const PipelineStats& stats, tuner::Observation& seen) override;
 
   NodeStages& stages_;
-  const tuner::Limits limits_;
+  const tuner::Limits limits_;  // as the worker was started
+  MachineWatch machine_;
+  const std::function<void(const std::string&)> say_;
+  NodeCapacity capacity_;
   std::uint64_t handed_over_;  // at the last observation
+  std::uint64_t splits_;       // the same in splits
 };
 
 }  // namespace forebay

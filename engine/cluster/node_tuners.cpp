@@ -1,10 +1,14 @@
 #include "engine/cluster/node_tuners.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <cmath>
+#include <exception>
+#include <utility>
 
 #include "actors/stage_list.h"
-#include "tuner/policy/policies.h"
+#include "tuner/tuner.h"
 
 namespace forebay {
 namespace {
@@ -13,6 +17,10 @@ namespace {
 constexpr std::size_t kMostNodes = 4096;
 /// Learned state is saved after every so many decisions.
 constexpr std::uint64_t kKeptEvery = 5;
+/// A policy with so many faults in a row is not asked for that node again.
+constexpr int kMostFaults = 3;
+/// The model's plan alone; reads no weights file.
+constexpr const char* kFallback = "intune:no-network";
 
 bool same_machine(const tuner::PipelineDescription& a, const tuner::PipelineDescription& b) {
   const auto same = [](const tuner::StageDescription& x, const tuner::StageDescription& y) {
@@ -38,33 +46,58 @@ std::string node_log_path(const std::string& run_dir, const std::string& node) {
   return run_dir + "/decisions-" + name + ".jsonl";
 }
 
+std::string kind_of(const tuner::PipelineDescription& description, const tuner::Limits& limits) {
+  return std::to_string(std::lround(limits.cpus)) + "-cpus-" +
+         std::to_string(description.max_actors) + "-actors";
+}
+
 Result<NodeTuners::Node*> NodeTuners::node_of(const AskDecision& ask) {
   const auto found = nodes_.find(ask.node);
   if (found != nodes_.end() && same_machine(found->second.description, ask.description)) {
     return &found->second;
   }
   if (nodes_.size() >= kMostNodes) return fail(Code::kOverloaded, "too many nodes to tune");
+  auto node = make_node(ask);
+  if (!node) return pass(node);
+  return &nodes_.insert_or_assign(ask.node, std::move(*node)).first->second;
+}
+
+tuner::PolicyContext NodeTuners::context_of(const AskDecision& ask) const {
   tuner::PolicyContext context;
   context.description = ask.description;
   context.limits = ask.limits;
   context.seed = options_.job.order.seed;
   context.fixed = tuner::one_each(ask.description);
   context.reward = tuner::reward_mode(options_.job.tuner.reward);
-  auto policy = tuner::make_policy(options_.job.tuner.policy, context);
+  return context;
+}
+
+Result<NodeTuners::Node> NodeTuners::make_node(const AskDecision& ask) {
+  auto policy = options_.make(options_.job.tuner.policy, context_of(ask));
   if (!policy) return pass(policy);
   Node node;
   node.description = ask.description;
+  node.kind = kind_of(ask.description, ask.limits);
   node.policy = std::move(*policy);
-  // A learned state that does not fit this machine's pipeline is not restored.
-  const bool restored =
-      !options_.learned_state.empty() && node.policy->restore(options_.learned_state);
-  if (!restored && !options_.learned_state.empty()) {
-    options_.note(
-        "the tuner of " + ask.node +
-        " learns anew: what was learned before is of another version, or of other stages");
+  const std::string restored = restore(*node.policy, ask, node.kind);
+  open_log(node, ask, restored);
+  return node;
+}
+
+// A learned state that does not fit this machine's pipeline is not restored.
+std::string NodeTuners::restore(tuner::Policy& policy, const AskDecision& ask,
+                                const std::string& kind) {
+  const auto [found, fresh] = learned_.try_emplace(kind);
+  if (fresh && options_.find) found->second.state = options_.find(kind);
+  const std::string& state = found->second.state;
+  if (state.empty()) return {};
+  try {
+    if (policy.restore(state)) return state;
+  } catch (const std::exception&) {  // The note below says enough.
   }
-  open_log(node, ask, restored ? options_.learned_state : "");
-  return &nodes_.insert_or_assign(ask.node, std::move(node)).first->second;
+  options_.note("the tuner of " + ask.node +
+                " learns anew: what was learned before is of another version, or of other stages");
+  return {};
 }
 
 void NodeTuners::open_log(Node& node, const AskDecision& ask, const std::string& restored) {
@@ -85,11 +118,59 @@ void NodeTuners::open_log(Node& node, const AskDecision& ask, const std::string&
   }
 }
 
+// A policy that fails with one node's observations is overruled there, and asked for the others.
+tuner::Proposal NodeTuners::decide(Node& node, const AskDecision& ask) {
+  const std::string name(node.policy->name());
+  node.fault.clear();
+  if (node.faults < kMostFaults) {
+    tuner::Proposal proposal = tuner::ask_safely(*node.policy, ask.seen, node.fault);
+    if (node.fault.empty()) {
+      node.faults = 0;
+      return proposal;
+    }
+    node.fault = name + " " + node.fault;
+    ++node.faults;
+    options_.note("the tuner of " + ask.node + ": " + node.fault + "; the model decides there" +
+                  (node.faults == kMostFaults ? " from now on" : ""));
+  } else {
+    node.fault = name + " is not asked after " + std::to_string(kMostFaults) + " faults in a row";
+  }
+  if (!node.fallback) {
+    auto made = tuner::make_policy(kFallback, context_of(ask));
+    if (made) node.fallback = std::move(*made);
+  }
+  std::string fault = "none given";
+  tuner::Proposal proposal;
+  if (node.fallback) proposal = tuner::ask_safely(*node.fallback, ask.seen, fault);
+  if (fault.empty()) return proposal;
+  node.fault += "; fallback: " + fault;
+  return {ask.seen.allocation(), 0, "keeps what stands"};
+}
+
 Result<tuner::Proposal> NodeTuners::on(const AskDecision& ask, Context&) {
   if (!sound(ask)) return fail(Code::kInvalid, "that is no observation of a pipeline");
-  auto node = node_of(ask);
-  if (!node) return pass(node);
-  return (*node)->policy->decide(ask.seen);
+  try {
+    auto node = node_of(ask);
+    if (!node) return pass(node);
+    return decide(**node, ask);
+  } catch (const std::exception& thrown) {  // Its policy cannot be made; other nodes have theirs.
+    return fail(Code::kInvalid, "the tuner of " + ask.node + " cannot begin: " + thrown.what());
+  }
+}
+
+// Of nodes of one kind, the one that has decided most often in this run has learned most.
+void NodeTuners::keep_learned(const Node& node, std::uint64_t decisions) {
+  Learned& learned = learned_[node.kind];
+  if (decisions < learned.decisions) return;
+  std::string state;
+  try {
+    state = node.policy->learned_state();
+  } catch (const std::exception&) {
+    return;
+  }
+  if (state.empty()) return;
+  learned = {.state = std::move(state), .decisions = decisions};
+  if (options_.keep) options_.keep(node.kind, learned.state);
 }
 
 Status NodeTuners::on(const DecisionTaken& taken, Context&) {
@@ -97,12 +178,14 @@ Status NodeTuners::on(const DecisionTaken& taken, Context&) {
   if (found == nodes_.end()) return {};
   Node& node = found->second;
   if (!tuner::misfit(taken.decision, node.description).empty()) return {};
-  if (options_.keep && taken.decision.number % kKeptEvery == 0) {
-    const std::string learned_state = node.policy->learned_state();
-    if (!learned_state.empty()) options_.keep(learned_state);
-  }
+  if (taken.decision.number % kKeptEvery == 0) keep_learned(node, taken.decision.number);
   if (!node.log || node.log_failed) return {};
-  if (auto status = node.log->add(taken.decision); !status) {
+  tuner::Decision decision = taken.decision;
+  if (!node.fault.empty() && decision.fault.empty()) {
+    decision.policy = "fallback";
+    decision.fault = node.fault;
+  }
+  if (auto status = node.log->add(decision); !status) {
     node.log_failed = true;
     options_.note("decisions for " + taken.node +
                   " are not logged any more: " + status.error().message);

@@ -18,6 +18,7 @@
 #include "tuner/log/decision_fields.h"
 #include "tuner/log/decision_log.h"
 #include "tuner/policy.h"
+#include "tuner/policy/policies.h"
 
 namespace forebay {
 
@@ -86,17 +87,24 @@ using TunersRef = ActorRef<AskDecision, DecisionTaken>;
 ///
 /// The guard runs on the node that it guards. The policy's decisions are made, logged
 /// (`.forebay/decisions-NODE.jsonl`) and shown here. A worker that joins again keeps its policy and
-/// learned state, unless its machine has changed.
+/// learned state, unless its machine has changed. What is learned is kept for each kind of node,
+/// and a node that joins later begins with it. A policy that fails with one node's observations is
+/// overruled for this node alone: the model's plan decides there, and after three faults in a row
+/// the policy is not asked for it again.
 class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken> {
  public:
   struct Options {
     const JobSpec& job;
     std::string command;                           ///< For the log: `train`, `ingest`.
     std::function<void(const std::string&)> note;  ///< Reports a message to the user.
-    /// Learned state of an earlier run, for every node; "": no earlier run.
-    std::string learned_state = {};
-    /// Called now and then with the learned state of a node's policy, to save it for the next run.
-    std::function<void(const std::string& learned_state)> keep = {};
+    /// Returns what an earlier run of the same work learned on nodes of this kind; "": nothing.
+    std::function<std::string(const std::string& kind)> find = {};
+    /// Called now and then with what was learned on nodes of a kind, to save it for the next run.
+    std::function<void(const std::string& kind, const std::string& learned_state)> keep = {};
+    /// Makes the policy of a node.
+    std::function<Result<std::unique_ptr<tuner::Policy>>(std::string_view name,
+                                                         const tuner::PolicyContext& context)>
+        make = tuner::make_policy;
   };
 
   explicit NodeTuners(Options options) : options_(std::move(options)) {}
@@ -107,17 +115,36 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken> 
  private:
   struct Node {
     tuner::PipelineDescription description;
+    std::string kind;
     std::unique_ptr<tuner::Policy> policy;
+    std::unique_ptr<tuner::Policy> fallback;  // null until it is needed
+    int faults = 0;                           // of the policy, in a row
+    std::string fault;                        // in the last decision; empty: none
     std::optional<tuner::DecisionLogWriter> log;
     bool log_failed = false;
   };
+  /// What was learned on nodes of a kind: by the node that has decided most often in this run.
+  struct Learned {
+    std::string state;
+    std::uint64_t decisions = 0;
+  };
 
   Result<Node*> node_of(const AskDecision& ask);
+  Result<Node> make_node(const AskDecision& ask);
+  tuner::PolicyContext context_of(const AskDecision& ask) const;
+  std::string restore(tuner::Policy& policy, const AskDecision& ask, const std::string& kind);
+  tuner::Proposal decide(Node& node, const AskDecision& ask);
+  void keep_learned(const Node& node, std::uint64_t decisions);
   void open_log(Node& node, const AskDecision& ask, const std::string& restored);
 
   const Options options_;
   std::map<std::string, Node> nodes_;
+  std::map<std::string, Learned> learned_;  // by kind
 };
+
+/// Names the kind of a node: its CPUs, and the actors that it may have. What was learned on a node
+/// fits others of its kind.
+std::string kind_of(const tuner::PipelineDescription& description, const tuner::Limits& limits);
 
 /// Returns the path of the decision log of a node.
 std::string node_log_path(const std::string& run_dir, const std::string& node);

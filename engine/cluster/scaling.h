@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,9 +19,10 @@ namespace forebay {
 /// Asks the launcher for as many workers as the trainer needs: runs `cluster.scale` with the number
 /// of workers appended.
 ///
-/// Decides once a period from the rate at which the trainer takes splits and the rate at which
-/// workers make them. At most one command runs at a time. Belongs to one thread; the destructor
-/// waits for the command.
+/// Decides once a period from what the trainer took and waited, and from what each worker made and
+/// could make. Starts with the number that the last run of the same work needed, and keeps it in a
+/// file for the next one. At most one command runs at a time; one that failed is run again later.
+/// Belongs to one thread; the destructor waits for the command.
 class Scaling {
  public:
   using Say = std::function<void(const std::string&)>;
@@ -28,11 +30,14 @@ class Scaling {
   /// Sums of what the trainer has taken since the start.
   struct Taken {
     std::chrono::nanoseconds at{0};
-    std::uint64_t splits = 0;  ///< Splits, counted when they leave in batches.
+    double splits = 0;          ///< Splits of which the trainer took the rows.
+    std::uint64_t arrived = 0;  ///< Splits that became batches, which may wait for the trainer.
     std::chrono::nanoseconds waited{0};
+    std::chrono::nanoseconds paused{0};  ///< For checkpoints and evaluation.
   };
 
-  Scaling(const JobSpec& job, Say say);
+  /// `needed_path`: the file with the number that the same work needed in its last run; "": none.
+  Scaling(const JobSpec& job, std::string needed_path, Say say);
 
   /// `local_node` is the name of the trainer's own worker among the nodes.
   void look(const scheduler::ClusterStatus& status, const Taken& now,
@@ -44,15 +49,24 @@ class Scaling {
   bool busy() const { return asking_; }
 
  private:
-  void ask_for(const scheduler::ScaleDecision& decision);
+  scheduler::ScaleInput input_of(const scheduler::ClusterStatus& status, const Taken& now,
+                                 const std::string& local_node);
+  void ask_for(const scheduler::ScaleDecision& decision, std::chrono::nanoseconds now);
+  void keep_needed();
 
   const std::string command_;
   const std::chrono::nanoseconds period_;
+  const std::string needed_path_;
   const Say say_;
   scheduler::Autoscaler autoscaler_;
+  std::uint32_t kept_ = 0;  // in the file
   std::optional<Taken> before_;
+  std::map<std::uint64_t, std::uint64_t> made_;  // splits of each member at that time
+  std::optional<std::uint32_t> asked_;           // with the last command
+  std::chrono::nanoseconds ask_again_{0};        // when a command that failed is run again
   std::atomic<std::int64_t> wanted_{-1};
   std::atomic<bool> asking_{false};
+  std::atomic<bool> failed_{false};
   std::unique_ptr<Thread> asker_;
 };
 

@@ -47,7 +47,7 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
   place.stopped = [this, opening] { return stopped_ || opening_ != opening; };
   auto job = WorkerJob::open(*text, place);
   if (!job) return pass(job);
-  const std::uint64_t own = taken();
+  const std::uint64_t own = taken() + (*job)->run().store_bytes();
   const std::uint64_t least = NodeStages::least_room_of((*job)->run());
   if (own + least > options_.place.memory_bytes) return too_little(options_.place, own, least);
   auto stages = std::make_unique<NodeStages>(NodeStages::Options{
@@ -124,12 +124,24 @@ scheduler::SplitExecutor::Load StageSplitExecutor::load() {
   const std::chrono::nanoseconds now = clock_.now();
   const double cpu = process_cpu_seconds();
   Load load{.busy_cpus = 0, .memory_bytes = resident_bytes()};
+  if (const Opened* opened = running_) {
+    opened->stages->sample_busy();
+    load.could_make = opened->stages->could_make();
+    load.busy = opened->stages->busy();
+  }
   if (load_before_ && now > *load_before_) {
     load.busy_cpus = (cpu - cpu_before_) / in_seconds(now - *load_before_);
   }
   load_before_ = now;
   cpu_before_ = cpu;
   return load;
+}
+
+scheduler::Reads StageSplitExecutor::reads() const {
+  const Opened* now = running_;
+  if (now == nullptr) return {};
+  const IoCounts& counts = now->job->run().io_counts();
+  return {.requests = counts.requests(), .bytes = counts.bytes()};
 }
 
 }  // namespace forebay

@@ -49,6 +49,7 @@ class StageSplitExecutor final : public scheduler::SplitExecutor {
   bool begun(std::uint64_t) const override { return true; }
   std::uint32_t slots() const override;
   Load load() override;
+  scheduler::Reads reads() const override;
 
  private:
   struct Opened {

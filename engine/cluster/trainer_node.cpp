@@ -10,6 +10,7 @@
 #include "actors/stage/split_frames.h"
 #include "core/base/whole_file.h"
 #include "engine/cluster/head_node.h"
+#include "engine/run/policy_checkpoint.h"
 
 namespace forebay {
 namespace {
@@ -41,7 +42,6 @@ Result<std::unique_ptr<TrainerNode>> TrainerNode::open(const JobSpec& job,
       new TrainerNode(job, command, std::move(say)));
   if (auto status = end->open_listener(); !status) return pass(status);
   if (auto status = end->open_head(); !status) return pass(status);
-  end->start_tuners();
   return end;
 }
 
@@ -114,15 +114,16 @@ Status TrainerNode::open_head() {
   return {};
 }
 
-void TrainerNode::start_tuners() {
+// What is learned is kept by work and by kind of node, in the head's store.
+void TrainerNode::start_tuners(const std::string& work) {
   NodeTuners::Options options{.job = job_, .command = command_, .note = say_};
   if (own_head_.receiver() != nullptr) {
-    const std::string key = "tuner/" + job_.tuner.policy;
-    if (auto kept = ask(own_head_, scheduler::FindLearnedState{key}, 2s).wait()) {
-      options.learned_state = std::move(*kept);
-    }
-    options.keep = [head = own_head_, key](const std::string& learned_state) {
-      static_cast<void>(head.tell(scheduler::SaveLearnedState{key, learned_state}));
+    const std::string key = "tuner/" + job_.tuner.policy + "/" + work + "/";
+    options.find = [head = own_head_, key](const std::string& kind) {
+      return ask(head, scheduler::FindLearnedState{key + kind}, 500ms).wait().value_or("");
+    };
+    options.keep = [head = own_head_, key](const std::string& kind, const std::string& state) {
+      static_cast<void>(head.tell(scheduler::SaveLearnedState{key + kind, state}));
     };
   }
   tuners_ = net_->actors().spawn({.name = "tuners"},
@@ -191,7 +192,9 @@ Status TrainerNode::begin(JobRun& run) {
   if (!text) return pass(text);
   const std::string fingerprint = fingerprint_of(*text);
   run_ = &run;
-  serial_([&] { rows_.emplace(run.pipeline().splits_per_epoch()); });
+  serial_([&] { rows_.emplace(run.pipeline().splits_per_epoch(), run.sizes().rows); });
+  const std::string work = name_of_work(run);
+  start_tuners(work);
   if (auto status = start_split_client(run, *text, fingerprint); !status) return status;
   serial_([this] {
     begun_ = true;
@@ -201,7 +204,7 @@ Status TrainerNode::begin(JobRun& run) {
     local_executor_ = std::make_unique<LocalSplitExecutor>(run.pipeline(), job_id_, fingerprint);
     start_local_worker();
   }
-  scaling_.emplace(job_, say_);
+  scaling_.emplace(job_, job_.run.dir + "/tuner/workers-" + work, say_);
   ticker_ = std::make_unique<Ticker>(250ms, [this] { look(); });
   return {};
 }
@@ -235,26 +238,38 @@ Result<bool> TrainerNode::arrived(std::uint64_t split, const std::string& worker
   Pipeline& pipeline = run_->pipeline();
   if (!pipeline.expects(split)) return false;
   const Schema& schema = run_->schema();
-  const MemorySizes& sizes = pipeline.sizes();
+  const std::uint64_t most = std::max(pipeline.sizes().held, pipeline.sizes().largest_split);
   auto unpacked = unpack_split(frames,
-                               {.columns = {.max_rows = sizes.largest_split,
+                               {.columns = {.max_rows = most,
                                             .dense = schema.dense.size(),
                                             .sparse = schema.sparse.size(),
-                                            .max_bytes = sizes.largest_split},
+                                            .max_bytes = most,
+                                            .weights = schema.weight,
+                                            .extras = schema.extra.size()},
                                 .files = run_->dataset().files().size(),
-                                .stages = run_->plan().stages().size()},
+                                .stages = run_->plan().stages().size(),
+                                .parts = pipeline.parts_of(split)},
                                run_->buffers());
   if (!unpacked) return pass(unpacked);
-  if (unpacked->id.number != split) {
-    return fail(Code::kCorrupt, "frames of split " + std::to_string(unpacked->id.number) +
-                                    " came as split " + std::to_string(split));
+  const std::uint64_t number = unpacked->front().id.number;
+  if (number != split) {
+    return fail(Code::kCorrupt, "frames of split " + std::to_string(number) + " came as split " +
+                                    std::to_string(split));
   }
-  const std::uint64_t rows = unpacked->columns.rows;
-  unpacked->times.arrived = clock_.now();
-  unpacked->node = worker;
+  std::uint64_t rows = 0;
+  for (Split& part : *unpacked) {
+    rows += part.columns.rows;
+    part.times.arrived = clock_.now();
+    part.node = worker;
+  }
   if (!pipeline.accept(std::move(*unpacked))) return false;
   serial_([&] { rows_->made(split, worker, rows); });
   return true;
+}
+
+void TrainerNode::has_read(const std::string& worker, std::uint64_t pid,
+                           const scheduler::Reads& reads) {
+  serial_([&] { reads_.report(worker, pid, reads); });
 }
 
 scheduler::HeadRef TrainerNode::head() {
@@ -284,7 +299,12 @@ void TrainerNode::look() {
     if (problems_.is_news(problem, clock_.now())) say_(problem);
   }
   if (!status->job.empty()) use(*status);
-  serial_([&] { status_ = std::move(*status); });
+  serial_([&] {
+    for (const scheduler::NodeStatus& node : status->nodes) {
+      if (status->job == job_id_) reads_.report(node.name, node.pid, node.reads);
+    }
+    status_ = std::move(*status);
+  });
 }
 
 void TrainerNode::use(const scheduler::ClusterStatus& status) {
@@ -294,10 +314,13 @@ void TrainerNode::use(const scheduler::ClusterStatus& status) {
   }
   run_->pipeline().set_elsewhere(elsewhere);
   check_own_files(status);
+  const double taken = serial_([this] { return rows_->taken(); });
   scaling_->look(status,
                  {.at = run_->clock().now(),
-                  .splits = run_->pipeline().stats().lowest_missing,
-                  .waited = run_->source().waited()},
+                  .splits = taken,
+                  .arrived = run_->pipeline().stats().lowest_missing,
+                  .waited = run_->source().waited(),
+                  .paused = run_->source().paused()},
                  kLocalNode);
 }
 
@@ -328,6 +351,10 @@ std::string TrainerNode::where_splits_are() const {
 std::map<std::string, std::uint64_t> TrainerNode::rows_by_node(const Position& position) const {
   using Rows = std::map<std::string, std::uint64_t>;
   return serial_([&]() -> Rows { return rows_ ? rows_->at(position) : Rows{}; });
+}
+
+std::map<std::string, scheduler::Reads> TrainerNode::reads_by_node() const {
+  return serial_([this] { return reads_.sums(); });
 }
 
 scheduler::ClusterStatus TrainerNode::status() const {

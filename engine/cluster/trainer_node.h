@@ -59,6 +59,8 @@ class TrainerNode final : public SplitDispatch,
   const std::string& address() const { return address_; }
   /// Returns, for each node, the rows that the trainer had received at `position`.
   std::map<std::string, std::uint64_t> rows_by_node(const Position& position) const;
+  /// Returns, for each worker of another process, what it has asked of files and stores.
+  std::map<std::string, scheduler::Reads> reads_by_node() const;
   /// Returns a snapshot that is at most one second old.
   scheduler::ClusterStatus status() const;
 
@@ -70,7 +72,7 @@ class TrainerNode final : public SplitDispatch,
   Status open_head();
   Status start_split_client(JobRun& run, const JobText& text, const std::string& fingerprint);
   void start_local_worker();
-  void start_tuners();
+  void start_tuners(const std::string& work);
   void write_address() const;
   void remove_address() const;
   std::optional<scheduler::ClusterStatus> ask_around();
@@ -82,6 +84,8 @@ class TrainerNode final : public SplitDispatch,
   void issued(std::uint64_t number) override;
   void made_here(std::uint64_t number, std::uint64_t rows) override;
   Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) override;
+  void has_read(const std::string& worker, std::uint64_t pid,
+                const scheduler::Reads& reads) override;
   scheduler::HeadRef head() override;
   scheduler::SplitClientRef split_client(const std::string&) override { return split_client_; }
 
@@ -106,6 +110,7 @@ class TrainerNode final : public SplitDispatch,
   std::vector<std::uint64_t> early_;  // issued before the split client started
   bool begun_ = false;
   std::optional<RowsByNode> rows_;
+  ReadsByNode reads_;
   scheduler::ClusterStatus status_;
   Problems problems_;     // used on the ticker's thread, like those below
   std::string refusals_;  // the refusals after which our own files were last checked

@@ -1,5 +1,6 @@
 #include "engine/cluster/trainer_view.h"
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -38,6 +39,26 @@ bool Problems::is_news(const std::string& problem, std::chrono::nanoseconds now)
   return true;
 }
 
+void ReadsByNode::report(const std::string& node, std::uint64_t pid,
+                         const scheduler::Reads& so_far) {
+  if (so_far == scheduler::Reads{}) return;
+  scheduler::Reads& kept = by_process_[node][pid];
+  kept.requests = std::max(kept.requests, so_far.requests);
+  kept.bytes = std::max(kept.bytes, so_far.bytes);
+}
+
+std::map<std::string, scheduler::Reads> ReadsByNode::sums() const {
+  std::map<std::string, scheduler::Reads> sums;
+  for (const auto& [node, processes] : by_process_) {
+    scheduler::Reads& sum = sums[node];
+    for (const auto& [pid, reads] : processes) {
+      sum.requests += reads.requests;
+      sum.bytes += reads.bytes;
+    }
+  }
+  return sums;
+}
+
 void RowsByNode::made(std::uint64_t split, const std::string& node, std::uint64_t rows) {
   if (split < frontier_) {
     rows_[node] += rows;  // The trainer has received it already.
@@ -48,6 +69,9 @@ void RowsByNode::made(std::uint64_t split, const std::string& node, std::uint64_
 
 void RowsByNode::given(const Position& position) {
   frontier_ = frontier(position);
+  const double part = static_cast<double>(position.split_rows) /
+                      static_cast<double>(std::max<std::uint64_t>(1, rows_per_split_));
+  taken_ = static_cast<double>(frontier_ + position.ahead.size()) + std::min(part, 1.0);
   const auto end = pending_.lower_bound(frontier_);
   for (auto it = pending_.begin(); it != end; ++it) rows_[it->second.node] += it->second.rows;
   pending_.erase(pending_.begin(), end);

@@ -8,6 +8,7 @@
 
 #include "core/data/batch.h"
 #include "scheduler/cluster_status.h"
+#include "scheduler/reads.h"
 
 namespace forebay {
 
@@ -33,17 +34,36 @@ class Problems {
   std::map<std::string, std::chrono::nanoseconds> said_;
 };
 
+/// What the workers of a job have asked of files and stores, by their names. A worker's process
+/// reports what it has asked so far, over several ways and perhaps out of order; what it reported
+/// stays when it dies, and a later process of the same name adds to it. Pure state; its caller
+/// guards it.
+class ReadsByNode {
+ public:
+  void report(const std::string& node, std::uint64_t pid, const scheduler::Reads& so_far);
+  std::map<std::string, scheduler::Reads> sums() const;
+
+ private:
+  std::map<std::string, std::map<std::uint64_t, scheduler::Reads>> by_process_;
+};
+
 /// Counts the rows handed to the trainer by the node that made them. Pure state; its caller guards
 /// it.
 class RowsByNode {
  public:
-  explicit RowsByNode(std::uint64_t splits_per_epoch) : splits_per_epoch_(splits_per_epoch) {}
+  /// `rows_per_split`: the mean.
+  explicit RowsByNode(std::uint64_t splits_per_epoch, std::uint64_t rows_per_split = 1)
+      : splits_per_epoch_(splits_per_epoch), rows_per_split_(rows_per_split) {}
 
   /// Records that this node has made the split, with `rows` rows after filtering.
   void made(std::uint64_t split, const std::string& node, std::uint64_t rows);
 
   /// Records that the trainer has received everything before `position`.
   void given(const Position& position);
+
+  /// Returns how many splits the trainer has received since the job's start, with the share of the
+  /// one that it received in part.
+  double taken() const { return taken_; }
 
   /// Returns the rows at `position`, including rows of splits that were handed over in part.
   std::map<std::string, std::uint64_t> at(const Position& position) const;
@@ -59,6 +79,8 @@ class RowsByNode {
   }
 
   const std::uint64_t splits_per_epoch_;
+  const std::uint64_t rows_per_split_;
+  double taken_ = 0;
   std::uint64_t frontier_ = 0;  // all splits below it were handed over whole
   std::map<std::string, std::uint64_t> rows_;
   std::map<std::uint64_t, Made> pending_;  // splits at or after the trainer's position

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <variant>
 
-#include "actors/input/file_system.h"
+#include "actors/input/store/stores.h"
 #include "actors/loader_state.h"
 #include "core/base/whole_file.h"
 #include "core/data/digest.h"
@@ -45,9 +45,24 @@ std::string_view inner(std::string_view path) {
 /// is a path as the trainer sees it.
 std::string place_here(const std::string& path, const std::string& job_file,
                        const WorkerSetup& place) {
-  const std::string there = FileSystems().normal_path(path, fs::path(job_file).parent_path());
+  const FileSystems systems = all_file_systems({});
+  const std::string there = systems.normal_path(path, fs::path(job_file).parent_path());
   const std::string here = mapped(there, place.data_roots);
   return here != there ? here : mapped(path, place.data_roots);
+}
+
+/// Functions in Python are found as this node has them, and run by its own interpreter.
+void find_functions(JobSpec& job, const JobText& text, const WorkerSetup& place) {
+  for (TransformSpec& transform : job.transforms) {
+    if (transform.op != kPythonOp) continue;
+    transform.params.erase("interpreter");
+    ParamValue& path = transform.params["path"];
+    if (!place.python_path.empty()) {
+      path = place.python_path;
+    } else if (auto* folders = std::get_if<std::vector<std::string>>(&path)) {
+      for (std::string& folder : *folders) folder = place_here(folder, text.path, place);
+    }
+  }
 }
 
 Result<JobSpec> read_text(const JobText& text, const WorkerSetup& place) {
@@ -55,6 +70,7 @@ Result<JobSpec> read_text(const JobText& text, const WorkerSetup& place) {
                        {.cpus = place.cpus, .memory_bytes = place.memory_bytes});
   if (!job) return pass(job);
   for (std::string& path : job->dataset.paths) path = place_here(path, text.path, place);
+  find_functions(*job, text, place);
   job->pipeline.cpus = place.cpus;
   job->pipeline.memory_bytes = place.memory_bytes;
   job->pipeline.actors.assign(job->pipeline.actors.size(), 1);

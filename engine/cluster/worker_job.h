@@ -53,6 +53,8 @@ struct WorkerSetup {
   /// `--data-root FROM=TO`: a path that begins with FROM on the trainer begins with TO here. The
   /// first pair that matches is used.
   std::vector<std::pair<std::string, std::string>> data_roots = {};
+  /// `--python-path`: where the modules of functions in Python are here; empty: where the job says.
+  std::vector<std::string> python_path = {};
   std::string dir = {};   ///< `--dir`: for the index and for spilled data; "": in the job's folder.
   std::string name = {};  ///< The worker's name; its folder is named after it.
   int cpus = 1;

@@ -194,7 +194,8 @@ tuner::TunerActor::Options WorkerNode::tuning(const JobSpec& job) {
 
 void WorkerNode::watch_memory(const NodeStages& stages, std::uint64_t resident) {
   memory_ = std::make_unique<MemoryWatch>(
-      [&stages, resident] { return resident + kMemorySlack + stages.buffer_bytes(); });
+      [&stages, resident] { return resident + kMemorySlack + stages.buffer_bytes(); },
+      [&stages] { return stages.child_bytes(); });
   if (!options_.outgrown) return;
   memory_->watch({.key = "--memory",
                   .limit = [this] { return options_.place.memory_bytes; },
@@ -208,15 +209,15 @@ void WorkerNode::tune(NodeStages* stages, WorkerJob* job) {
   if (stages == nullptr) return;
   const std::uint64_t resident = resident_bytes();
   watch_memory(*stages, resident);
-  tuned_pipeline_ = std::make_unique<WorkerPipeline>(WorkerPipeline::Options{
-      .stages = *stages,
-      .job = job->job(),
-      .limits = {.cpus = static_cast<double>(options_.place.cpus),
-                 .memory_bytes = options_.place.memory_bytes},
-      .resident_before = resident,
-      .rows_per_split =
-          std::max<std::uint64_t>(1, job->run().dataset().rows() / stages->splits_per_epoch()),
-      .clock = clock_});
+  tuned_pipeline_ = std::make_unique<WorkerPipeline>(
+      WorkerPipeline::Options{.stages = *stages,
+                              .job = job->job(),
+                              .limits = {.cpus = static_cast<double>(options_.place.cpus),
+                                         .memory_bytes = options_.place.memory_bytes},
+                              .resident_before = resident,
+                              .rows_per_split = stages->sizes().rows,
+                              .clock = clock_,
+                              .say = options_.say});
   tuning_.emplace(ActorSystem::Options{.executor = {.name = "tuning", .threads = 1}}, clock_);
   tuner::start_tuner(*tuning_, tuning(job->job()));
 }

@@ -1,5 +1,6 @@
 #include "engine/job/job_file.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -18,6 +19,24 @@ constexpr const char* kWhere = "the job's values";
 std::string resolve(const std::string& base_dir, const std::string& path) {
   if (path.empty() || path.front() == '/' || base_dir == ".") return path;
   return (fs::path(base_dir) / path).string();
+}
+
+/// Modules are looked for in the job's folder, unless it names others. An interpreter without a
+/// slash is one of PATH.
+void resolve_python_paths(const std::string& base_dir, TransformSpec& spec) {
+  ParamValue& folders =
+      spec.params.try_emplace("path", std::vector<std::string>{"."}).first->second;
+  if (auto* list = std::get_if<std::vector<std::string>>(&folders)) {
+    for (std::string& folder : *list) {
+      folder = fs::absolute(resolve(base_dir, folder)).lexically_normal().string();
+    }
+  }
+  const auto interpreter = spec.params.find("interpreter");
+  if (interpreter == spec.params.end()) return;
+  auto* program = std::get_if<std::string>(&interpreter->second);
+  if (program != nullptr && program->find('/') != std::string::npos) {
+    *program = resolve(base_dir, *program);
+  }
 }
 
 /// Reads one key of transform `number` into `spec`; a key that is none of ours is a parameter.
@@ -55,18 +74,23 @@ Result<TransformSpec> read_transform(const JobDocument::Transform& from, std::si
   return spec;
 }
 
+void resolve_paths(const std::string& base_dir, TransformSpec& spec) {
+  const auto library = spec.params.find("library");
+  if (library != spec.params.end()) {
+    if (auto* path = std::get_if<std::string>(&library->second)) {
+      *path = resolve(base_dir, *path);
+      // The dynamic linker looks up a bare name among the system's libraries.
+      if (path->find('/') == std::string::npos) path->insert(0, "./");
+    }
+  }
+  if (spec.op == kPythonOp) resolve_python_paths(base_dir, spec);
+}
+
 Status read_transforms(const JobDocument& document, JobSpec& job) {
   for (const JobDocument::Transform& from : document.transforms) {
     auto spec = read_transform(from, job.transforms.size());
     if (!spec) return pass(spec);
-    const auto library = spec->params.find("library");
-    if (library != spec->params.end()) {
-      if (auto* path = std::get_if<std::string>(&library->second)) {
-        *path = resolve(job.base_dir, *path);
-        // The dynamic linker looks up a bare name among the system's libraries.
-        if (path->find('/') == std::string::npos) path->insert(0, "./");
-      }
-    }
+    resolve_paths(job.base_dir, *spec);
     job.transforms.push_back(std::move(*spec));
   }
   return {};
@@ -81,6 +105,11 @@ Status make_stages(JobSpec& job) {
   return {};
 }
 
+/// Whether it runs a Python function that no other machine can import.
+bool goes_by_value(const TransformSpec& spec) {
+  return spec.op == kPythonOp && spec.params.contains("pickled");
+}
+
 /// Keys that contradict each other although each is valid on its own.
 struct Contradiction {
   bool found = false;
@@ -89,18 +118,20 @@ struct Contradiction {
 
 std::vector<Contradiction> contradictions(const JobSpec& job) {
   const TrainerSpec& trainer = job.trainer;
-  const bool csv = job.dataset.format == "csv";
+  // Files of these formats do not say which of their columns a model sees.
+  const std::string& format = job.dataset.format;
+  const bool named = format == "csv" || format == "parquet";
   const std::string& list_delimiter = job.dataset.csv.list_delimiter;
   const bool has_rows = !trainer.evaluate.empty() || trainer.evaluate_share > 0;
   const std::uint64_t actors = job.pipeline.total_actors();
   return {
       {job.dataset.paths.empty(),
        "dataset.paths is missing; name the files to read, as in paths = [\"data/*.tsv\"]"},
-      {csv && job.columns.label.empty(),
-       "columns.label is missing; with format = \"csv\" it names the column that holds 0 or 1"},
-      {csv && job.columns.dense.empty() && job.columns.sparse.empty(),
-       "columns.dense and columns.sparse are missing; with format = \"csv\" they name what the "
-       "model sees"},
+      {named && job.columns.label.empty(), "columns.label is missing; with format = \"" + format +
+                                               "\" it names the column that holds 0 or 1"},
+      {named && job.columns.dense.empty() && job.columns.sparse.empty(),
+       "columns.dense and columns.sparse are missing; with format = \"" + format +
+           "\" they name what the model sees"},
       {!list_delimiter.empty() && list_delimiter.front() == job.dataset.csv.delimiter,
        "dataset.csv.list_delimiter must differ from dataset.csv.delimiter"},
       {!trainer.evaluate.empty() && trainer.evaluate_share > 0,
@@ -113,6 +144,10 @@ std::vector<Contradiction> contradictions(const JobSpec& job) {
       {job.max_actors > 0 && actors > job.max_actors,
        "pipeline.allocation has " + std::to_string(actors) +
            " actors in all, but pipeline.max_actors allows " + std::to_string(job.max_actors)},
+      {job.cluster.used() && std::ranges::any_of(job.transforms, goes_by_value),
+       "transform.pickled: a function of the main script goes to its processes by value, and "
+       "cannot go "
+       "to workers; move it into a module that they can import (forebay worker --python-path DIR)"},
       {!job.cluster.local && !job.cluster.used(),
        "cluster.local = false, but no worker can join; set cluster.listen, too"},
       {job.run.stall_fail < job.run.stall_after, "run.stall_fail must be at least run.stall_after"},
@@ -154,6 +189,13 @@ void add(std::string& text, const JobValues::Table& table) {
   }
 }
 
+void add_transforms(std::string& text, const std::vector<JobValues::Table>& transforms) {
+  for (const JobValues::Table& transform : transforms) {
+    text += "\n[[transform]]\n";
+    add(text, transform);
+  }
+}
+
 JobDocument::Values placed(const JobValues::Table& table, const std::string& where) {
   JobDocument::Values values;
   for (const auto& [name, value] : table) values[name] = {.value = value, .where = where};
@@ -163,9 +205,11 @@ JobDocument::Values placed(const JobValues::Table& table, const std::string& whe
 }  // namespace
 
 Result<JobSpec> load_job(const std::string& path, const std::vector<std::string>& sets,
-                         const JobDefaults& defaults) {
+                         const JobDefaults& defaults,
+                         const std::vector<JobValues::Table>& transforms) {
   auto text = read_text_file("job file", path);
   if (!text) return pass(text);
+  add_transforms(*text, transforms);
   return parse_job(std::move(*text), path, sets, defaults);
 }
 
@@ -209,10 +253,7 @@ Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
 std::string to_toml(const JobValues& job) {
   std::string text;
   add(text, job.values);
-  for (const JobValues::Table& transform : job.transforms) {
-    text += "\n[[transform]]\n";
-    add(text, transform);
-  }
+  add_transforms(text, job.transforms);
   return text;
 }
 

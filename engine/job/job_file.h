@@ -18,10 +18,21 @@ struct JobDefaults {
   std::uint64_t memory_bytes = 0;
 };
 
+/// A job without a file: the content of a job file as values.
+struct JobValues {
+  using Table = std::map<std::string, ParamValue>;
+
+  Table values;                   ///< Values by dotted name: `order.batch_size`.
+  std::vector<Table> transforms;  ///< The tables of `[[transform]]`, in order.
+  std::string folder = ".";       ///< Paths in the job are relative to it.
+};
+
 /// Reads the job file `path`, applies the `--set` assignments in order, checks every key and fills
 /// in defaults. kNotFound or kInvalid names the file and the line or key, and what is wanted.
+/// `transforms` are further operators, behind those of the file.
 Result<JobSpec> load_job(const std::string& path, const std::vector<std::string>& sets,
-                         const JobDefaults& defaults);
+                         const JobDefaults& defaults,
+                         const std::vector<JobValues::Table>& transforms = {});
 
 /// Does the same from the job file's text.
 Result<JobSpec> parse_job(std::string text, const std::string& path,
@@ -31,15 +42,6 @@ Result<JobSpec> parse_job(std::string text, const std::string& path,
 /// relative to its folder.
 Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
                          const JobDefaults& defaults);
-
-/// A job without a file: the content of a job file as values.
-struct JobValues {
-  using Table = std::map<std::string, ParamValue>;
-
-  Table values;                   ///< Values by dotted name: `order.batch_size`.
-  std::vector<Table> transforms;  ///< The tables of `[[transform]]`, in order.
-  std::string folder = ".";       ///< Paths in the job are relative to it.
-};
 
 /// Returns the job as the text of a job file, which workers read.
 std::string to_toml(const JobValues& job);

@@ -111,6 +111,13 @@ JobKey number(std::string name, double& into, double low, double high) {
                    });
 }
 
+JobKey number(std::string name, std::optional<double>& into) {
+  return converted(std::move(name), into, "a number", [](const ParamValue& value) {
+    const auto number = number_in(value);
+    return number && std::isfinite(*number) ? number : std::nullopt;
+  });
+}
+
 JobKey size(std::string name, std::uint64_t& into, double low, double high) {
   const auto shown = [](double bytes) { return format_size(static_cast<std::uint64_t>(bytes)); };
   return converted(std::move(name), into,
@@ -163,6 +170,20 @@ JobKey letter(std::string name, std::string& into) {
                      if (!letter) return std::nullopt;
                      return *letter == '\0' ? std::string() : std::string(1, *letter);
                    });
+}
+
+JobKey credentials(std::string name, std::string& into) {
+  return {std::move(name),
+          "\"env\", \"profile:NAME\" or \"anonymous\"; keys never stand in a job file",
+          [&into](const ParamValue& value) {
+            constexpr std::string_view kProfile = "profile:";
+            const auto* text = std::get_if<std::string>(&value);
+            if (text == nullptr) return false;
+            const bool profile = text->starts_with(kProfile) && text->size() > kProfile.size();
+            if (!profile && *text != "env" && *text != "anonymous") return false;
+            into = *text;
+            return true;
+          }};
 }
 
 JobKey shuffle(std::string name, OrderSpec::Shuffle& into) {

@@ -44,6 +44,8 @@ JobKey count(std::string name, T& into, double low, double high = kAnyCount) {
 JobKey counts(std::string name, std::vector<int>& into, double low, double high);
 /// Any number in [low, high].
 JobKey number(std::string name, double& into, double low, double high);
+/// Any finite number; the member stays empty without the key.
+JobKey number(std::string name, std::optional<double>& into);
 /// Bytes in [low, high], as a whole number or `512MiB`.
 JobKey size(std::string name, std::uint64_t& into, double low, double high);
 /// Seconds in [low, high], as a number or `250ms`.
@@ -56,6 +58,8 @@ JobKey texts(std::string name, std::vector<std::string>& into);
 JobKey letter(std::string name, char& into);
 /// One ASCII character, or none.
 JobKey letter(std::string name, std::string& into);
+/// Where keys of stores come from, never a key itself: `env`, `profile:NAME` or `anonymous`.
+JobKey credentials(std::string name, std::string& into);
 /// true, false or "file".
 JobKey shuffle(std::string name, OrderSpec::Shuffle& into);
 

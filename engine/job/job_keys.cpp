@@ -13,6 +13,7 @@ constexpr double kMostBatch = 16777216;  // 2²⁴ rows.
 constexpr double kMostCpus = 4096;
 constexpr double kMostActors = 1024;
 constexpr double kDay = 86400;
+constexpr double kMostPrice = 1000;
 
 using Placement = TrainerSpec::Placement;
 constexpr EnumName<Placement> kPlacements[] = {{"auto", Placement::kAuto},
@@ -41,12 +42,29 @@ Keys data_keys(JobSpec& job) {
       text("columns.label", job.columns.label),
       texts("columns.dense", job.columns.dense),
       texts("columns.sparse", job.columns.sparse),
+      number("columns.label_threshold", job.columns.label_threshold),
+      text("columns.weight", job.columns.weight),
+      texts("columns.extra", job.columns.extra),
       count("order.seed", order.seed, 0),
       shuffle("order.shuffle", order.shuffle),
       choice("order.mode", order.mode, kOrderModeNames),
       count("order.epochs", order.epochs, 1, 1e9),
       count("order.batch_size", order.batch_size, 1, kMostBatch),
       flag("order.drop_last", order.drop_last),
+      size("order.shuffle_memory", order.shuffle_memory, 0x1p20, 0x1p40),
+  };
+}
+
+Keys storage_keys(StorageSpec& storage) {
+  return {
+      text("storage.endpoint", storage.endpoint),
+      text("storage.region", storage.region),
+      credentials("storage.credentials", storage.credentials),
+      count("storage.connections", storage.connections, 1, 1024),
+      duration("storage.timeout", storage.timeout, 0.1, 3600),
+      duration("storage.give_up_after", storage.give_up_after, 0.1, kDay),
+      number("storage.request_price", storage.request_price, 0, kMostPrice),
+      number("storage.byte_price", storage.byte_price, 0, kMostPrice),
   };
 }
 
@@ -152,8 +170,9 @@ Keys cluster_keys(JobSpec& job) {
 /// Returns every key outside `[[transform]]`, bound to its member of `job`.
 Keys keys_of(JobSpec& job) {
   Keys all;
-  for (Keys keys : {data_keys(job), pipeline_keys(job), allocation_keys(job),
-                    model_keys(job.trainer), training_keys(job.trainer), cluster_keys(job)}) {
+  for (Keys keys :
+       {data_keys(job), storage_keys(job.storage), pipeline_keys(job), allocation_keys(job),
+        model_keys(job.trainer), training_keys(job.trainer), cluster_keys(job)}) {
     std::ranges::move(keys, std::back_inserter(all));
   }
   return all;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/input/store/storage_spec.h"
 #include "actors/pipeline_spec.h"
 #include "actors/stage_list.h"
 #include "core/data/schema.h"
@@ -65,6 +66,7 @@ struct JobSource {
 /// `trainer.checkpoint`, a transform's `library`) is resolved against it.
 struct JobSpec {
   DatasetSpec dataset;
+  StorageSpec storage;
   ColumnSpec columns;
   OrderSpec order;
   std::vector<TransformSpec> transforms;

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <exception>
+#include <functional>
 #include <numeric>
+#include <stop_token>
 #include <type_traits>
 
 #include <forebay/loader.h>
@@ -13,8 +16,10 @@
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_file.h"
 #include "engine/job/quantity.h"
+#include "engine/loader/epoch_passes.h"
 #include "engine/loader/loader_error.h"
 #include "engine/process/machine.h"
+#include "engine/process/run_dir.h"
 #include "engine/session/session.h"
 
 namespace forebay {
@@ -30,6 +35,10 @@ namespace {
 /// A loader without a memory setting takes one part in so many of the available memory; the program
 /// around it needs the rest.
 constexpr std::uint64_t kUsualShare = 4;
+/// `order.epochs` of a stream without an end: the most that the key may be.
+constexpr std::uint64_t kEndless = 1'000'000'000;
+/// Loaders that may share a job's folder.
+constexpr int kMostBeside = 1000;
 
 JobDefaults defaults_here() {
   return {.cpus = available_cpus(), .memory_bytes = available_memory() / kUsualShare};
@@ -63,6 +72,10 @@ LoaderSchema schema_of(const Schema& schema) {
   LoaderSchema shown;
   shown.dense = schema.dense;
   for (const SparseFeature& feature : schema.sparse) shown.sparse.push_back(feature.name);
+  shown.weight = schema.weight;
+  for (const ExtraColumn& extra : schema.extra) {
+    shown.extra.push_back({extra.name, extra.kind == ExtraColumn::Kind::kFloat64});
+  }
   return shown;
 }
 
@@ -84,18 +97,23 @@ class Loader::Running {
  public:
   Running(JobSpec job, Options options) : job_(std::move(job)), options_(std::move(options)) {
     job_.run.owns_process = false;
+    if (options_.by_epoch) job_.order.epochs = kEndless;
   }
   ~Running() {
-    if (session_) session_->end(finished_ ? "" : "the loader was closed");
+    if (session_) session_->end(closing_words());
   }
 
   static LoaderResult<Loader> opened(Result<JobSpec> job, Options options);
   LoaderStatus open();
   LoaderResult<std::optional<LoaderBatch>> next();
+  bool wait(std::chrono::nanoseconds patience);
+  void begin_epoch() { passes_.begin(); }
+  LoaderStatus resume(const std::string& state);
 
   const LoaderSchema& schema() const { return schema_; }
   LoaderPosition position() const;
   std::string state() const { return to_json(session_->run().state(reached())); }
+  LoaderEpoch epoch() const;
   LoaderStats stats() const;
   LoaderResult<std::string> set(const std::string& key, const std::string& value);
   void stop() { stop_.ask(SIGINT); }
@@ -104,22 +122,34 @@ class Loader::Running {
   template <class Function>
   Status in_group(const Function& function);
   Status open_session();
+  Status hold_session();
+  Result<std::unique_ptr<Session>> session_in(const std::string& folder, const std::string& index);
+  LoaderStatus begin();
   Status make_room();
+  LoaderResult<std::optional<LoaderBatch>> next_batch();
   Result<std::shared_ptr<const Batch>> pull();
-  const Position& reached() const;
+  LoaderBatch held(std::shared_ptr<const Batch> batch) const;
+  void note_position();
+  Position reached() const;
+  std::string closing_words() const;
 
   JobSpec job_;
   const Options options_;
   StopSource stop_;
+  const std::stop_callback<std::function<void()>> asked_{options_.stop, [this] { stop(); }};
   const std::shared_ptr<ThreadGroup> threads_ = std::make_shared<ThreadGroup>();
   std::unique_ptr<Session> session_;
   const std::shared_ptr<HeldBatches> held_ = std::make_shared<HeldBatches>();
+  EpochPasses passes_;           // by_epoch
+  bool has_no_batches_ = false;  // a stream of such epochs would never have one
   LoaderSchema schema_;
   std::atomic<bool> started_{false};
   std::atomic<std::int64_t> ended_ns_{0};  // by the run's clock; 0: still running
   bool finished_ = false;                  // every batch was returned
   std::optional<LoaderError> failed_;
-  const Synchronized<> setting_;  // serializes set()
+  const Synchronized<> setting_;    // serializes set()
+  const Synchronized<> positions_;  // guards the next one
+  Position reached_;                // after the last batch that was returned
 };
 
 /// Runs `function` on a thread of the loader's group: threads that it starts inherit the group's
@@ -140,22 +170,55 @@ Status Loader::Running::in_group(const Function& function) {
   return status;
 }
 
-Status Loader::Running::open_session() {
-  auto session = Session::open(job_, {.command = "loader",
-                                      .events = {.say = options_.on_message, .stop = &stop_},
-                                      .threads = threads_});
+Result<std::unique_ptr<Session>> Loader::Running::session_in(const std::string& folder,
+                                                             const std::string& index) {
+  job_.run.dir = folder;
+  return Session::open(job_, {.command = "loader",
+                              .events = {.say = options_.on_message, .stop = &stop_},
+                              .threads = threads_,
+                              .index_of = index,
+                              .share = {options_.rank, options_.ranks}});
+}
+
+// Only a folder that another run holds leads to the next one; what else a session refuses, it would
+// refuse there, too.
+Status Loader::Running::hold_session() {
+  const std::string folder = job_.run.dir;
+  auto session = session_in(folder, "");
+  for (int number = 1; !session && options_.share_run_dir && number < kMostBeside; ++number) {
+    if (session.error().code != Code::kUnavailable || RunDir::hold(job_.run.dir)) break;
+    session = session_in(folder + "/beside/" + std::to_string(number), folder);
+  }
   if (!session) return pass(session);
   session_ = std::move(*session);
+  return {};
+}
+
+Status Loader::Running::open_session() {
+  if (auto held = hold_session(); !held) return held;
   if (auto opened = session_->open_run(); !opened) return opened;
   if (!options_.resume.empty()) {
-    const std::string where = "the state to resume";
-    auto saved = parse_loader_state(options_.resume, where);
-    if (!saved) return fail(Code::kInvalid, saved.error().message);
-    if (auto resumed = session_->resume(*saved, where); !resumed) {
+    if (auto resumed = resume(options_.resume); !resumed) {
       return fail(Code::kInvalid, resumed.error().message);
     }
   }
   return session_->run().fits(0);
+}
+
+LoaderStatus Loader::Running::resume(const std::string& state) {
+  if (started_) {
+    return LoaderError{.code = LoaderError::Code::kConfig,
+                       .message = "the loader has begun; give the state to a loader that has not",
+                       .key = ""};
+  }
+  const std::string where = "the state to resume";
+  auto saved = parse_loader_state(state, where);
+  if (!saved) return opening_error({Code::kInvalid, saved.error().message});
+  if (auto resumed = session_->resume(*saved, where); !resumed) {
+    return opening_error({Code::kInvalid, resumed.error().message});
+  }
+  note_position();
+  return std::monostate();
 }
 
 LoaderStatus Loader::Running::open() {
@@ -173,21 +236,57 @@ Result<std::shared_ptr<const Batch>> Loader::Running::pull() {
   return batch;
 }
 
-LoaderResult<std::optional<LoaderBatch>> Loader::Running::next() {
+LoaderStatus Loader::Running::begin() {
   if (failed_) return *failed_;
-  if (!started_) {
-    const Status started = in_group([this] { return session_->start(0, options_.max_batches); });
-    if (!started) return failed_.emplace(opening_error(started.error()));
-    started_ = true;
+  if (started_) return std::monostate();
+  const Status started = in_group([this] { return session_->start(0, options_.max_batches); });
+  if (!started) return failed_.emplace(opening_error(started.error()));
+  has_no_batches_ = epoch().batches == 0;
+  started_ = true;
+  return std::monostate();
+}
+
+LoaderResult<std::optional<LoaderBatch>> Loader::Running::next() {
+  if (auto begun = begin(); !begun) return begun.error();
+  if (options_.by_epoch && (passes_.at_end() || has_no_batches_)) {
+    passes_.begin();
+    return std::optional<LoaderBatch>();
+  }
+  auto batch = next_batch();
+  note_position();
+  return batch;
+}
+
+bool Loader::Running::wait(std::chrono::nanoseconds patience) {
+  if (!begin() || ended_ns_ != 0) return true;
+  if (options_.by_epoch && (passes_.at_end() || passes_.has_kept() || has_no_batches_)) {
+    return true;
+  }
+  return session_->run().source().wait(patience);
+}
+
+LoaderResult<std::optional<LoaderBatch>> Loader::Running::next_batch() {
+  if (auto kept = passes_.take_kept()) {
+    passes_.add(kept);
+    return std::optional(held(std::move(kept)));
   }
   if (ended_ns_ != 0) return std::optional<LoaderBatch>();
   if (auto room = make_room(); !room) return opening_error(room.error());
   auto batch = pull();
   if (!batch) return failed_.emplace(stream_error(batch.error()));
   if (*batch == nullptr) return std::optional<LoaderBatch>();
-  auto given = std::make_shared<const HeldBatch>(held_, session_->run().buffer_memory(), *batch);
+  if (options_.by_epoch && !passes_.add(*batch)) {
+    passes_.begin();
+    return std::optional<LoaderBatch>();
+  }
+  return std::optional(held(std::move(*batch)));
+}
+
+LoaderBatch Loader::Running::held(std::shared_ptr<const Batch> batch) const {
+  auto given =
+      std::make_shared<const HeldBatch>(held_, session_->run().buffer_memory(), std::move(batch));
   const Batch* const shown = given->batch();
-  return std::optional(LoaderBatch(std::shared_ptr<const Batch>(std::move(given), shown)));
+  return LoaderBatch(std::shared_ptr<const Batch>(std::move(given), shown));
 }
 
 // A program that holds batches is taken to hold the next one, too: the pipeline fills the place of
@@ -203,17 +302,44 @@ Status Loader::Running::make_room() {
                   " have no room for more; release batches before the next, or raise it");
 }
 
-const Position& Loader::Running::reached() const {
-  return started_ ? session_->run().source().position() : session_->run().begin();
+// A batch that is kept for the next pass has not been returned.
+void Loader::Running::note_position() {
+  if (passes_.has_kept()) return;
+  const JobRun& run = session_->run();
+  positions_([&] { reached_ = started_ ? run.source().position() : run.begin(); });
+}
+
+Position Loader::Running::reached() const {
+  return positions_([this] { return reached_; });
+}
+
+// Every row of a damaged file's epochs is known once an epoch has been read to its end.
+LoaderEpoch Loader::Running::epoch() const {
+  const Position now = reached();
+  const bool is_counted = now.epoch > 0;
+  const JobRun& run = session_->run();
+  const auto remaining = run.rows_remaining();
+  std::uint64_t rows = remaining.value_or(run.dataset().rows());
+  if (!remaining && is_counted) rows -= std::min(rows, now.counted());
+  const std::uint64_t whole = rows / job_.order.batch_size;
+  const bool has_rest = rows % job_.order.batch_size != 0 && !job_.order.drop_last;
+  return {.batches = whole + (has_rest ? 1 : 0), .exact = is_counted || remaining.has_value()};
+}
+
+// Workers whose trainer reads epochs without an end have done their job when it has enough of them.
+std::string Loader::Running::closing_words() const {
+  if (failed_) return failed_->message;
+  return finished_ || options_.by_epoch ? "" : "the loader was closed";
 }
 
 LoaderPosition Loader::Running::position() const {
-  const Position& now = reached();
+  const Position now = reached();
   return {.epochs = now.epoch,
           .batches = now.batches,
           .rows = now.rows,
           .bad_rows = now.bad_rows,
-          .order_digest = now.digest.hex()};
+          .order_digest = now.digest.hex(),
+          .of_ranks = now.of_ranks};
 }
 
 LoaderStats Loader::Running::stats() const {
@@ -231,6 +357,8 @@ LoaderStats Loader::Running::stats() const {
   }
   stats.memory_bytes = now.memory_bytes;
   stats.memory_limit = now.memory_limit;
+  stats.requests = run.io_counts().requests();
+  stats.bytes_read = run.io_counts().bytes();
   stats.decisions = now.decisions;
   for (const StageStats& stage : now.pipeline.stages) {
     stats.stages.push_back({.name = stage.name,
@@ -266,6 +394,10 @@ std::span<const std::int32_t> LoaderBatch::lengths() const {
 
 std::span<const std::int64_t> LoaderBatch::values() const { return {batch_->ids, batch_->num_ids}; }
 
+std::span<const std::byte> LoaderBatch::memory() const {
+  return std::as_bytes(std::span(batch_->storage.data(), batch_->storage.size()));
+}
+
 LoaderBatch::Column LoaderBatch::sparse(std::size_t column) const {
   const auto all = lengths();
   const auto sum = [](std::span<const std::int32_t> some) {
@@ -275,10 +407,30 @@ LoaderBatch::Column LoaderBatch::sparse(std::size_t column) const {
   return {.lengths = own, .values = values().subspan(sum(all.first(column * rows())), sum(own))};
 }
 
+std::span<const float> LoaderBatch::weights() const {
+  return {batch_->weights, batch_->weights == nullptr ? 0 : batch_->rows};
+}
+
+std::span<const std::int64_t> LoaderBatch::extra(std::size_t column) const {
+  return {batch_->extras + column * rows(), rows()};
+}
+
+std::span<const double> LoaderBatch::extra_floats(std::size_t column) const {
+  // The batcher copied the bits of doubles here, so doubles are what the memory holds.
+  return {reinterpret_cast<const double*>(batch_->extras + column * rows()), rows()};
+}
+
 Loader::Loader(std::unique_ptr<Running> running) : running_(std::move(running)) {}
 
 LoaderResult<Loader> Loader::Running::opened(Result<JobSpec> job, Options options) {
   if (!job) return opening_error(job.error());
+  if (options.rank >= options.ranks) {
+    return LoaderError{.code = LoaderError::Code::kConfig,
+                       .message = "rank " + std::to_string(options.rank) + " of " +
+                                  std::to_string(options.ranks) +
+                                  " ranks: the first one is 0, the last one less than their number",
+                       .key = ""};
+  }
   auto running = std::make_unique<Running>(std::move(*job), std::move(options));
   if (auto status = running->open(); !status) return status.error();
   return Loader(std::move(running));
@@ -290,7 +442,7 @@ Loader::~Loader() = default;
 
 LoaderResult<Loader> Loader::open(const std::string& path, Options options) {
   return caught([&]() -> LoaderResult<Loader> {
-    auto job = load_job(path, options.set, defaults_here());
+    auto job = load_job(path, options.set, defaults_here(), options.transforms);
     return Running::opened(std::move(job), std::move(options));
   });
 }
@@ -309,6 +461,18 @@ LoaderResult<std::optional<LoaderBatch>> Loader::next() {
   return caught([this] { return running_->next(); });
 }
 
+bool Loader::wait(std::chrono::nanoseconds patience) {
+  const auto waited = caught([&]() -> LoaderResult<bool> { return running_->wait(patience); });
+  return !waited || *waited;
+}
+
+void Loader::begin_epoch() { running_->begin_epoch(); }
+
+LoaderStatus Loader::resume(const std::string& state) {
+  return caught([&] { return running_->resume(state); });
+}
+
+LoaderEpoch Loader::epoch() const { return running_->epoch(); }
 LoaderPosition Loader::position() const { return running_->position(); }
 std::string Loader::state() const { return running_->state(); }
 LoaderStats Loader::stats() const { return running_->stats(); }

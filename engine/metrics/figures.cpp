@@ -125,6 +125,16 @@ void add_splits_and_nodes(const scheduler::ClusterStatus& cluster, Families& to)
   each("forebay_node_busy_cpus", "CPUs that it uses.", &NodeStatus::busy_cpus);
   each("forebay_node_memory_bytes", "Memory that it uses.", &NodeStatus::memory_used);
   each("forebay_node_memory_limit_bytes", "Memory that it may use.", &NodeStatus::memory_limit);
+  const auto of_reads = [&](const char* name, const char* help, auto scheduler::Reads::*value) {
+    MetricFamily family{name, help, {}};
+    for (const NodeStatus& node : cluster.nodes) {
+      family.samples.push_back({{{"node", node.name}}, static_cast<double>(node.reads.*value)});
+    }
+    to.add(std::move(family));
+  };
+  of_reads("forebay_node_requests_total", "Requests of a worker to files and stores, for the job.",
+           &scheduler::Reads::requests);
+  of_reads("forebay_node_read_bytes_total", "What they brought.", &scheduler::Reads::bytes);
   each("forebay_node_silent_seconds", "Time since it was last heard.", &NodeStatus::silent_seconds);
 }
 
@@ -135,6 +145,8 @@ void add_trainer(const RunFigures& run, Families& to) {
   to.add("forebay_trainer_steps_total", "Batches the trainer is done with.", run.steps);
   to.add("forebay_trainer_wait_seconds_total", "Time the trainer waited for a batch.", run.waited);
   to.add("forebay_trainer_busy_seconds_total", "Time the trainer had a batch in hand.", run.worked);
+  to.add("forebay_requests_total", "Requests of this process to files and stores.", run.requests);
+  to.add("forebay_read_bytes_total", "What they brought.", run.bytes_read);
   add_memory(run.memory_bytes, to);
   add_memory_limit(run.memory_limit, to);
   to.add("forebay_tuner_decisions_total", "Decisions the tuner took.", run.decisions);

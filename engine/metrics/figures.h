@@ -27,6 +27,8 @@ struct RunFigures {
   double tuner_cpu_seconds = 0;
   std::string last_decision;
   PipelineStats pipeline;
+  std::uint64_t requests = 0;                       ///< Asked of files and stores by this process.
+  std::uint64_t bytes_read = 0;                     ///< What they brought.
   std::optional<scheduler::ClusterStatus> cluster;  ///< Absent if the job has no cluster.
 };
 

@@ -37,10 +37,14 @@ JsonObject json_of(const scheduler::NodeStatus& node) {
       .add("capacity", node.capacity)
       .add("splits", node.splits_done)
       .add("splits_per_second", node.rate)
+      .add("could_make_per_second", node.could_make)
+      .add("busy", node.busy)
       .add("cpus", node.cpus)
       .add("busy_cpus", node.busy_cpus)
       .add("memory_bytes", node.memory_used)
       .add("memory_limit_bytes", node.memory_limit)
+      .add("requests", node.reads.requests)
+      .add("bytes_read", node.reads.bytes)
       .add("silent_seconds", node.silent_seconds);
 }
 
@@ -73,6 +77,8 @@ JsonObject status_of(const RunFigures& figures) {
       .add("waited_seconds", in_seconds(figures.waited))
       .add("memory_bytes", figures.memory_bytes)
       .add("memory_limit_bytes", figures.memory_limit)
+      .add("requests", figures.requests)
+      .add("bytes_read", figures.bytes_read)
       .add("decisions", figures.decisions)
       .add("last_decision", figures.last_decision)
       .add("prefetch_batches", figures.pipeline.prefetch_batches)

@@ -10,6 +10,7 @@
 #include "tuner/live/tuner_actor.h"
 #include "tuner/policy/policies.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/world/world_layout.h"
 
 namespace forebay {
 namespace {
@@ -36,6 +37,7 @@ class Emulation {
   void note(const tuner::Decision& decision);
   void show();
   EmulationOutcome outcome();
+  void compare_with_best(double begin, double end);
 
   const EmulationSpec& spec_;
   const EmulationHooks& hooks_;
@@ -119,6 +121,14 @@ void Emulation::show() {
   hooks_.show(view);
 }
 
+void Emulation::compare_with_best(double begin, double end) {
+  if (!spec_.find_best) return;
+  const auto line = tuner::oracle_line(spec_.model, end, spec_.find_best);
+  outcome_.figures.oracle_splits_per_second = tuner::mean_rate(line, begin, end);
+  outcome_.figures.best_known =
+      std::ranges::any_of(line, [](const auto& span) { return !span.best.exact; });
+}
+
 /// Sums the intervals of the second half; at least the last one.
 EmulationOutcome Emulation::outcome() {
   auto first = seen_.end() - 1;
@@ -131,8 +141,14 @@ EmulationOutcome Emulation::outcome() {
   figures.measured = sum_of({first, seen_.end()});
   figures.allocation = {.actors = current.actors, .prefetch = current.prefetch};
   const double end = figures.measured.at_seconds;
-  figures.oracle_splits_per_second =
-      oracle_rate(spec_.model, std::max(0.0, end - figures.measured.seconds), end);
+  const double begin = first == seen_.begin() ? 0 : (first - 1)->at_seconds;
+  figures.paused_seconds = tuner::paused_between(spec_.model, begin, end);
+  if (tuner::is_world(spec_.model)) {
+    compare_with_best(begin, end);
+  } else {
+    figures.oracle_splits_per_second =
+        oracle_rate(spec_.model, std::max(0.0, end - figures.measured.seconds), end);
+  }
   figures.peak_memory_bytes = machine_.totals().memory_peak;
   figures.out_of_memory = machine_.out_of_memory();
   const tuner::Lateness late = machine_.lateness();

@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "engine/modelled/modelled_figures.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/world/oracle_line.h"
 
 namespace forebay {
 
@@ -30,6 +31,7 @@ struct EmulationSpec {
   double seconds = 20;
   std::uint64_t seed = 1;
   std::string policy;  ///< The policy that tunes it, through the guard; empty: no tuning.
+  tuner::FindBest find_best = {};  ///< Of worlds, for the oracle's rate; they have one node here.
   std::chrono::nanoseconds period = std::chrono::seconds(2);
 };
 

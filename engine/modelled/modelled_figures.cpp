@@ -4,6 +4,7 @@
 
 #include "engine/job/quantity.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/world/world_layout.h"
 
 namespace forebay {
 namespace {
@@ -61,7 +62,39 @@ Observation joined(const Observation& sum, const Observation& next) {
   return both;
 }
 
+JsonObject allocation_of(const tuner::Allocation& allocation,
+                         const std::vector<std::string>& names) {
+  JsonObject json;
+  for (std::size_t i = 0; i < names.size(); ++i) json.add(names[i], allocation.actors[i]);
+  return json;
+}
+
+std::vector<JsonObject> nodes_of(const ModelledFigures& figures,
+                                 const tuner::PipelineModel& model) {
+  std::vector<std::string> names;
+  for (const tuner::StageModel& stage : model.stages) names.push_back(stage.name);
+  std::vector<JsonObject> nodes;
+  for (std::size_t k = 0; k < figures.nodes.size(); ++k) {
+    const NodeFigures& node = figures.nodes[k];
+    const tuner::Allocation part = tuner::part_of_node(figures.allocation, model, k);
+    nodes.push_back(JsonObject()
+                        .add("name", node.name)
+                        .add("splits_per_second", node.splits_per_second)
+                        .add("allocation", allocation_of(part, names))
+                        .add("actors", part.total_actors())
+                        .add("cpus_used", node.cpus_used)
+                        .add("peak_memory_bytes", node.peak_memory_bytes)
+                        .add("out_of_memory", node.out_of_memory));
+  }
+  return nodes;
+}
+
 }  // namespace
+
+double ModelledFigures::splits_per_second() const {
+  const auto trained = static_cast<double>(measured.trainer_steps);
+  return seconds() > 0 ? trained * measured.splits_per_item / seconds() : 0;
+}
 
 double ModelledFigures::ratio() const {
   return oracle_splits_per_second > 0 ? splits_per_second() / oracle_splits_per_second : 0;
@@ -70,11 +103,11 @@ double ModelledFigures::ratio() const {
 double ModelledFigures::cpus_used() const {
   double used = 0;
   for (const tuner::StageObservation& stage : measured.stages) used += stage.cpu_seconds;
-  return measured.seconds > 0 ? used / measured.seconds : 0;
+  return seconds() > 0 ? used / seconds() : 0;
 }
 
 double ModelledFigures::starved_ratio() const {
-  return measured.seconds > 0 ? std::min(1.0, measured.trainer_wait_seconds / measured.seconds) : 0;
+  return seconds() > 0 ? std::min(1.0, measured.trainer_wait_seconds / seconds()) : 0;
 }
 
 double oracle_rate(const tuner::PipelineModel& model, double from, double to) {
@@ -92,18 +125,14 @@ double oracle_rate(const tuner::PipelineModel& model, double from, double to) {
 }
 
 JsonObject json_of(const ModelledFigures& figures, const tuner::PipelineModel& model) {
-  JsonObject allocation;
-  for (std::size_t i = 0; i < model.stages.size(); ++i) {
-    allocation.add(model.stages[i].name, figures.allocation.actors[i]);
-  }
   const double rate = figures.splits_per_second();
-  return JsonObject()
-      .add("pipeline", model.name)
+  JsonObject json;
+  json.add("pipeline", model.name)
       .add("splits_per_second", rate)
       .add("rows_per_second", rate * static_cast<double>(model.rows_per_split))
       .add("oracle_splits_per_second", figures.oracle_splits_per_second)
       .add("ratio", figures.ratio())
-      .add("allocation", allocation)
+      .add("allocation", allocation_of(figures.allocation, tuner::line_names(model)))
       .add("prefetch", figures.allocation.prefetch)
       .add("actors", figures.allocation.total_actors())
       .add("cpus_used", figures.cpus_used())
@@ -111,14 +140,18 @@ JsonObject json_of(const ModelledFigures& figures, const tuner::PipelineModel& m
       .add("out_of_memory", figures.out_of_memory)
       .add("starved_ratio", figures.starved_ratio())
       .add("bottleneck_share", tuner::bottleneck_share(tuner::model_at(model, 0)));
+  if (figures.best_known) json.add("best_known", true);
+  if (model.nodes.empty()) return json;
+  return json.add("nodes", nodes_of(figures, model));
 }
 
 std::vector<std::vector<std::string>> stage_rows(const ModelledFigures& figures,
                                                  const tuner::PipelineModel& model) {
   std::vector<std::vector<std::string>> rows = {
       {"stage", "actors", "s/split", "working", "wait for input", "for output", "queue filled"}};
+  const std::vector<std::string> names = tuner::line_names(model);
   for (std::size_t i = 0; i < figures.measured.stages.size(); ++i) {
-    rows.push_back(stage_row(model.stages[i].name, figures.measured.stages[i]));
+    rows.push_back(stage_row(names[i], figures.measured.stages[i]));
   }
   return rows;
 }

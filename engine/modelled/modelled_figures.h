@@ -12,15 +12,29 @@
 
 namespace forebay {
 
-/// Results of a run of a modelled pipeline, simulated or emulated.
+/// One node's part of a run.
+struct NodeFigures {
+  std::string name;
+  double splits_per_second = 0;  ///< Of its splits, those that were trained.
+  double cpus_used = 0;
+  std::uint64_t peak_memory_bytes = 0;  ///< Of the whole run.
+  bool out_of_memory = false;
+};
+
+/// Results of a run of a modelled pipeline, simulated or emulated. Its stages are a world's lines
+/// (tuner/world/world_layout.h).
 struct ModelledFigures {
   tuner::Allocation allocation;  ///< At the end.
   tuner::Observation measured;   ///< Sum over the part of the run that counts.
   double oracle_splits_per_second = 0;
   std::uint64_t peak_memory_bytes = 0;  ///< Of the whole run.
   bool out_of_memory = false;
+  bool best_known = false;    ///< The oracle's rate is the best that a search found.
+  double paused_seconds = 0;  ///< The trainer's pauses, which `measured.seconds` does not count.
+  std::vector<NodeFigures> nodes = {};  ///< Of a file with nodes.
 
-  double splits_per_second() const { return measured.splits_per_second(); }
+  double seconds() const { return measured.seconds + paused_seconds; }
+  double splits_per_second() const;
   /// Rate relative to the oracle's rate; 0 if the oracle's rate is 0.
   double ratio() const;
   double cpus_used() const;
@@ -28,7 +42,8 @@ struct ModelledFigures {
   double starved_ratio() const;
 };
 
-/// The oracle's mean rate from `from` to `to`, weighted by the time between events.
+/// The oracle's mean rate from `from` to `to`, weighted by the time between events; of a model that
+/// is no world.
 double oracle_rate(const tuner::PipelineModel& model, double from, double to);
 
 /// Returns the keys that CLI users rely on, without `{}` around them: more keys may be added.

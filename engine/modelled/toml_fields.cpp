@@ -66,6 +66,12 @@ std::string TomlFields::read(const toml::node* node, std::int64_t& into, const R
   return "";
 }
 
+std::string TomlFields::read(const toml::node* node, bool& into, const Range& /*range*/) {
+  if (node == nullptr || !node->is_boolean()) return "true or false";
+  into = node->as_boolean()->get();
+  return "";
+}
+
 void TomlFields::refuse(std::string_view key, const toml::node& node, const std::string& wanted) {
   if (!refused_) return;
   refused_ = fail(Code::kInvalid, at_line(file_, node) + ": " + prefix_ + std::string(key) +
@@ -89,21 +95,38 @@ Status TomlFields::finish() const {
   return missing_;
 }
 
-void FieldWriter::add(std::string_view key, const std::string& text) {
+namespace {
+
+std::string quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
     quoted += c;
   }
-  line(key, quoted + '"');
+  return quoted + '"';
 }
 
 // The shortest text that parses to the same number, with a point or an exponent as TOML requires.
-void FieldWriter::add(std::string_view key, double number) {
+std::string shortest(double number) {
   char text[40];
   const auto end = std::to_chars(text, text + sizeof text, number).ptr;
   const std::string shown(text, end);
-  line(key, shown.find_first_of(".e") == std::string::npos ? shown + ".0" : shown);
+  return shown.find_first_of(".e") == std::string::npos ? shown + ".0" : shown;
+}
+
+}  // namespace
+
+void FieldWriter::add(std::string_view key, const std::string& text) { line(key, quoted(text)); }
+
+void FieldWriter::add(std::string_view key, double number) { line(key, shortest(number)); }
+
+void FieldWriter::numbers(std::string_view key,
+                          const std::vector<std::pair<std::string, double>>& table) {
+  std::string text = "{";
+  for (const auto& [name, number] : table) {
+    text += (text.size() == 1 ? " " : ", ") + quoted(name) + " = " + shortest(number);
+  }
+  line(key, text + " }");
 }
 
 }  // namespace forebay

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -33,6 +34,13 @@ class TomlFields {
     field(key, into, {low, high}, false);
   }
 
+  /// The same for a key that only some files need; a writer leaves it out where it has its usual
+  /// value.
+  template <class T>
+  void seldom(std::string_view key, T& into, double low = 0, double high = 0) {
+    may(key, into, low, high);
+  }
+
   /// Returns the error of a value; without one, that of an unknown or a missing key.
   Status finish() const;
 
@@ -48,7 +56,11 @@ class TomlFields {
   static std::string read(const toml::node* node, std::string& into, const Range& range);
   static std::string read(const toml::node* node, double& into, const Range& range);
   static std::string read(const toml::node* node, std::int64_t& into, const Range& range);
+  static std::string read(const toml::node* node, bool& into, const Range& range);
 
+  void field(std::string_view key, bool& into, const Range& range, bool needed) {
+    take(key, into, range, needed);
+  }
   template <class T>
   void field(std::string_view key, T& into, const Range& range, bool needed) {
     T value = into;
@@ -101,9 +113,16 @@ class FieldWriter {
   void may(std::string_view key, const auto& value, double /*low*/ = 0, double /*high*/ = 0) {
     add(key, value);
   }
+  template <class T>
+  void seldom(std::string_view key, const T& value, double /*low*/ = 0, double /*high*/ = 0) {
+    if (value != T{}) add(key, value);
+  }
+  /// A table in one line, of names and numbers.
+  void numbers(std::string_view key, const std::vector<std::pair<std::string, double>>& table);
   const std::string& text() const { return text_; }
 
  private:
+  void add(std::string_view key, bool flag) { line(key, flag ? "true" : "false"); }
   void add(std::string_view key, const std::string& text);
   void add(std::string_view key, double number);
   void add(std::string_view key, std::integral auto number) { line(key, std::to_string(number)); }

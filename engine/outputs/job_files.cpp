@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <variant>
 
+#include "actors/format/formats.h"
 #include "actors/input/file_system.h"
+#include "actors/input/store/stores.h"
 
 namespace forebay {
 namespace {
@@ -12,9 +14,15 @@ namespace fs = std::filesystem;
 
 using Kind = Output::Kind;
 
+// The files of a job's data, as its format sees them; a format that does not exist is refused
+// later.
+FileSystems data_files(const JobSpec& job) {
+  const auto format = Formats().of(job.dataset.format);
+  return format ? format->files_of(all_file_systems({})) : all_file_systems({});
+}
+
 void add_data(Inputs& inputs, const std::string& key, const std::vector<std::string>& paths,
-              const std::string& base_dir) {
-  const FileSystems systems;
+              const FileSystems& systems, const std::string& base_dir) {
   for (const std::string& path : paths) {
     for (const std::string& file : systems.local_paths(path, base_dir)) inputs.add_file(key, file);
   }
@@ -25,8 +33,9 @@ void add_data(Inputs& inputs, const std::string& key, const std::vector<std::str
 Inputs inputs_of(const JobSpec& job) {
   Inputs inputs;
   inputs.add_file("the job file", job.path);
-  add_data(inputs, "dataset.paths", job.dataset.paths, job.base_dir);
-  add_data(inputs, "trainer.evaluate", job.trainer.evaluate, job.base_dir);
+  const FileSystems systems = data_files(job);
+  add_data(inputs, "dataset.paths", job.dataset.paths, systems, job.base_dir);
+  add_data(inputs, "trainer.evaluate", job.trainer.evaluate, systems, job.base_dir);
   inputs.add_files_below("cluster.keys", job.cluster.keys);
   for (const TransformSpec& transform : job.transforms) {
     const auto library = transform.params.find("library");

@@ -13,16 +13,20 @@ enum class Columns : std::uint8_t { kAll, kIds };
 
 /// Offsets of the columns of a slice, in bytes.
 struct Places {
-  explicit Places(const Batch& batch, Columns columns = Columns::kAll)
+  explicit Places(const Batch& batch, bool weighted, Columns columns = Columns::kAll)
       : dense(columns == Columns::kAll ? batch.rows * sizeof(float) : 0),
         lengths(dense + batch.rows * batch.dense_features * sizeof(float)),
         ids((lengths + batch.sparse_features * batch.rows * sizeof(std::int32_t) + 7) & ~7ull),
+        weights(ids + batch.num_ids * sizeof(std::int64_t)),
+        has_weights(weighted),
         // Vectorized readers may read past the last number.
-        bytes(ids + batch.num_ids * sizeof(std::int64_t) + Buffer::kPadding) {}
+        bytes(weights + (weighted ? batch.rows * sizeof(float) : 0) + Buffer::kPadding) {}
 
   std::size_t dense;
   std::size_t lengths;
   std::size_t ids;
+  std::size_t weights;
+  bool has_weights;
   std::size_t bytes;
 
   void point(Batch& batch, std::byte* data) const {
@@ -30,6 +34,7 @@ struct Places {
     batch.dense = reinterpret_cast<float*>(data + dense);
     batch.lengths = reinterpret_cast<std::int32_t*>(data + lengths);
     batch.ids = reinterpret_cast<std::int64_t*>(data + ids);
+    if (has_weights) batch.weights = reinterpret_cast<float*>(data + weights);
   }
 };
 
@@ -57,7 +62,7 @@ Status check(const BatchSlice& slice, const SliceLimits& limits) {
     return refuse(std::to_string(slice.rows) + " rows, above " + std::to_string(limits.rows));
   }
   if (slice.dense_features != limits.dense_features ||
-      slice.sparse_features != limits.sparse_features) {
+      slice.sparse_features != limits.sparse_features || slice.weighted != limits.weighted) {
     return refuse("other columns");
   }
   if (slice.frames.size() != 1 || slice.num_ids > slice.frames[0].size()) {
@@ -75,7 +80,7 @@ Result<std::shared_ptr<const Batch>> unpack(const BatchSlice& slice, Columns col
   batch.dense_features = slice.dense_features;
   batch.sparse_features = slice.sparse_features;
   batch.num_ids = slice.num_ids;
-  const Places places(batch, columns);
+  const Places places(batch, slice.weighted, columns);
   const Frame& frame = slice.frames[0];
   const auto corrupt = [&] {
     return fail(Code::kCorrupt, "rank 0 sent a slice of batch " + std::to_string(batch.number) +
@@ -111,10 +116,11 @@ std::shared_ptr<const Batch> slice_rows(const Batch& batch, std::size_t first, s
   for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
     slice->num_ids += ids_in(batch.lengths + feature * batch.rows + first, slice->rows);
   }
-  const Places places(*slice);
+  const Places places(*slice, batch.weights != nullptr);
   slice->storage = pool.take(places.bytes);
   places.point(*slice, slice->storage.data());
   copy(slice->labels, batch.labels + first, slice->rows);
+  if (batch.weights != nullptr) copy(slice->weights, batch.weights + first, slice->rows);
   copy(slice->dense, batch.dense + first * batch.dense_features,
        slice->rows * batch.dense_features);
   const std::int64_t* ids = batch.ids;
@@ -137,7 +143,8 @@ BatchSlice packed_slice(const std::shared_ptr<const Batch>& slice) {
           .dense_features = slice->dense_features,
           .sparse_features = slice->sparse_features,
           .num_ids = slice->num_ids,
-          .frames = {Frame(slice, slice->storage.data(), slice->storage.size())}};
+          .frames = {Frame(slice, slice->storage.data(), slice->storage.size())},
+          .weighted = slice->weights != nullptr};
 }
 
 std::shared_ptr<const Batch> copy_ids(const Batch& ids, BufferPool& pool) {
@@ -146,7 +153,7 @@ std::shared_ptr<const Batch> copy_ids(const Batch& ids, BufferPool& pool) {
   own->rows = ids.rows;
   own->sparse_features = ids.sparse_features;
   own->num_ids = ids.num_ids;
-  const Places places(*own, Columns::kIds);
+  const Places places(*own, false, Columns::kIds);
   own->storage = pool.take(places.bytes);
   places.point(*own, own->storage.data());
   copy(own->lengths, ids.lengths, ids.sparse_features * ids.rows);

@@ -12,8 +12,8 @@
 
 namespace forebay {
 
-/// Some rows of a batch as bytes: labels, dense, lengths, ids, in one buffer. A rank trains on such
-/// a slice.
+/// Some rows of a batch as bytes: labels, dense, lengths, ids, weights, in one buffer. A rank
+/// trains on such a slice; models do not see extra columns.
 struct BatchSlice {
   std::uint64_t number = 0;  ///< Number of the global batch.
   std::uint64_t rows = 0;
@@ -21,10 +21,11 @@ struct BatchSlice {
   std::uint64_t sparse_features = 0;
   std::uint64_t num_ids = 0;
   Frames frames;  ///< Exactly one.
+  bool weighted = false;
 
   static auto fields(auto& self) {
     return std::tie(self.number, self.rows, self.dense_features, self.sparse_features, self.num_ids,
-                    self.frames);
+                    self.frames, self.weighted);
   }
 };
 
@@ -54,6 +55,7 @@ struct SliceLimits {
   std::size_t rows = 0;
   std::size_t dense_features = 0;   ///< The exact number.
   std::size_t sparse_features = 0;  ///< The exact number.
+  bool weighted = false;            ///< Whether rows have weights.
 };
 
 /// Returns the rows as a batch that uses the frame's memory, or a copy of it if the frame is not

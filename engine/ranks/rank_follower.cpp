@@ -120,6 +120,7 @@ Status RankFollower::wait_for_acceptance() {
     return fail(Code::kCorrupt, "rank 0 names features without bounds");
   }
   schema_.dense = std::move(accepted.dense);
+  schema_.weight = accepted.weight;
   for (std::size_t i = 0; i < accepted.sparse.size(); ++i) {
     schema_.sparse.push_back({std::move(accepted.sparse[i]), accepted.bounds[i]});
   }
@@ -155,7 +156,8 @@ Result<std::shared_ptr<const Batch>> RankFollower::slice(std::uint64_t number) {
   return unpack_slice(slice,
                       {.rows = options_.batch_size,
                        .dense_features = schema_.dense.size(),
-                       .sparse_features = schema_.sparse.size()},
+                       .sparse_features = schema_.sparse.size(),
+                       .weighted = schema_.weight},
                       buffers_);
 }
 

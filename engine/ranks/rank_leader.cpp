@@ -132,6 +132,7 @@ Status RankLeader::accept(const Schema& schema) {
   if (auto here = link_->wait_for_all(options_.timeout); !here) return here;
   RankAccepted accepted;
   accepted.dense = schema.dense;
+  accepted.weight = schema.weight;
   for (const SparseFeature& feature : schema.sparse) {
     accepted.sparse.push_back(feature.name);
     accepted.bounds.push_back(feature.bound);

@@ -27,7 +27,10 @@ struct RankAccepted {
   std::vector<std::string> dense;
   std::vector<std::string> sparse;
   std::vector<std::int64_t> bounds;  ///< Of each sparse feature.
-  static auto fields(auto& self) { return std::tie(self.dense, self.sparse, self.bounds); }
+  bool weight = false;               ///< Whether rows have weights.
+  static auto fields(auto& self) {
+    return std::tie(self.dense, self.sparse, self.bounds, self.weight);
+  }
 };
 
 /// Rank → rank 0: the model is made or restored; or the reason why not.

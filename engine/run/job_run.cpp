@@ -1,11 +1,14 @@
 #include "engine/run/job_run.h"
 
 #include <algorithm>
+#include <bit>
 
+#include "actors/input/store/stores.h"
 #include "actors/position_check.h"
 #include "actors/sizing.h"
 #include "actors/source/manifest.h"
 #include "core/base/thread/start_thread.h"
+#include "engine/counting/row_counting.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -51,6 +54,21 @@ std::string names_of(const Schema& schema) {
   return names;
 }
 
+/// The columns that decide what a batch holds. Keys that a job leaves out add nothing, so states of
+/// jobs without them stay as they are.
+std::string identity_of(const ColumnSpec& columns, const Schema& schema) {
+  std::string text = columns.label + '\n' + names_of(schema);
+  if (columns.label_threshold) {
+    text += "\nlabel_threshold " +
+            std::to_string(std::bit_cast<std::uint64_t>(*columns.label_threshold));
+  }
+  if (schema.weight) text += "\nweight " + columns.weight;
+  for (const ExtraColumn& extra : schema.extra) {
+    text += (extra.kind == ExtraColumn::Kind::kInt64 ? "\nint64 " : "\nfloat64 ") + extra.name;
+  }
+  return text;
+}
+
 std::string csv_of(const DatasetSpec& dataset) {
   return std::string(1, dataset.csv.delimiter) + (dataset.csv.header ? "h" : "-") +
          dataset.csv.list_delimiter;
@@ -61,12 +79,25 @@ std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
   return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
 }
 
+FileSystems file_systems_of(const JobSpec& job, const JobRun::Hooks& hooks) {
+  constexpr std::uint64_t kMostAhead = std::uint64_t{64} << 20;
+  StoreClientOptions options;
+  options.storage = job.storage;
+  options.announce = hooks.announce;
+  options.stopped = hooks.stopped;
+  options.read_ahead_bytes = std::min(kMostAhead, job.pipeline.memory_bytes / 16);
+  return all_file_systems(std::move(options),
+                          hooks.counts ? hooks.counts : std::make_shared<IoCounts>());
+}
+
 }  // namespace
 
 Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, const Hooks& hooks) {
-  auto run = std::unique_ptr<JobRun>(new JobRun(job, rows));  // NOLINT: the constructor is private.
+  auto run = std::unique_ptr<JobRun>(  // NOLINT: the constructor is private.
+      new JobRun(job, rows, hooks.share));
   run->order_ = order_of(job, rows);
-  DatasetOptions options = dataset_options(job, hooks);
+  DatasetOptions& options = run->options_ = dataset_options(job, hooks);
+  run->counts_ = options.file_systems.counts();
   options.random_access = run->order_.shuffle != OrderSpec::Shuffle::kNone;
   auto dataset = open_dataset(dataset_of(job, rows), job.columns, options);
   if (!dataset && rows == Rows::kEvaluationFiles) {
@@ -79,7 +110,46 @@ Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, cons
   run->plan_ = std::make_unique<TransformPlan>(std::move(*plan));
   run->quarantine_path_ = job.run.dir + (rows == Rows::kEvaluationFiles ? "/quarantine-evaluate.tsv"
                                                                         : "/quarantine.tsv");
+  if (!hooks.share.is_all()) {
+    if (auto counted = run->count(); !counted) return pass(counted);
+    run->begin_.of_ranks = true;
+  }
   return run;
+}
+
+Status JobRun::count() {
+  if (order_.mode != OrderSpec::Mode::kExact) {
+    return fail(
+        Code::kInvalid,
+        "order.mode: several ranks read slices of the same batches, which \"arrival\" order "
+        "has not; set it to \"exact\"");
+  }
+  if (remaining_) return {};
+  std::string decides = identity_of(job_.columns, dataset_->format().schema()) + '\n' +
+                        job_.dataset.format + csv_of(job_.dataset) + '\n';
+  if (!filter().keeps_all() || plan_->samples()) decides += std::to_string(order_.seed) + '\n';
+  if (!filter().keeps_all()) decides += std::to_string(job_.trainer.evaluate_share) + '\n';
+  if (plan_->samples()) decides += std::to_string(plan_->fingerprint()) + '\n';
+  auto counts = count_rows({.dataset = *dataset_,
+                            .plan = *plan_,
+                            .files = dataset_of(job_, rows_),
+                            .columns = job_.columns,
+                            .filter = filter(),
+                            .seed = order_.seed,
+                            .options = options_,
+                            .identity = decides});
+  if (!counts) return pass(counts);
+  if (counts->total() == 0) {
+    return fail(Code::kInvalid, "dataset.paths: no row remains; all are damaged or left out");
+  }
+  remaining_ = std::move(*counts);
+  return {};
+}
+
+std::optional<std::uint64_t> JobRun::rows_remaining() const {
+  if (remaining_) return remaining_->total();
+  const bool some_may_go = job_.dataset.bad_rows > 0 || !filter().keeps_all() || plan_->samples();
+  return some_may_go ? std::nullopt : std::optional(dataset_->rows());
 }
 
 LoaderState JobRun::state(const Position& position) const {
@@ -93,10 +163,13 @@ LoaderState JobRun::state(const Position& position) const {
       {"order.mode", order_.mode == OrderSpec::Mode::kExact ? "exact" : "arrival"},
       {"order.drop_last", order_.drop_last ? "true" : "false"},
       {"transform", short_hash(std::to_string(plan_->fingerprint()))},
-      {"columns", short_hash(job_.columns.label + '\n' + names_of(dataset_->format().schema()))},
+      {"columns", short_hash(identity_of(job_.columns, dataset_->format().schema()))},
       {"dataset.format", job_.dataset.format + short_hash(csv_of(job_.dataset)).substr(0, 4)},
       {"trainer.evaluate_share", std::to_string(job_.trainer.evaluate_share)},
   };
+  if (dataset_->in_grains()) {
+    state.identity["order.shuffle_memory"] = std::to_string(order_.shuffle_memory);
+  }
   return state;
 }
 
@@ -114,9 +187,7 @@ Status JobRun::resume(const LoaderState& saved) {
     return fail(Code::kInvalid, "resume refused: the dataset changed: " + what);
   }
   if (auto same = check_same_job(saved, now); !same) return same;
-  const bool holds_out = job_.trainer.evaluate_share > 0;
-  auto begin =
-      check_position(saved, {.dataset = *dataset_, .order = order_, .holds_out = holds_out});
+  auto begin = position_of(saved);
   if (!begin) return pass(begin);
   if (begin->bad_rows > job_.dataset.bad_rows) {
     return fail(Code::kInvalid, "resume refused: " + std::to_string(begin->bad_rows) +
@@ -125,7 +196,20 @@ Status JobRun::resume(const LoaderState& saved) {
                                     " allows no more; set it to as many");
   }
   begin_ = std::move(*begin);
+  if (!share_.is_all()) begin_.of_ranks = true;
+  if (begin_.of_ranks) begin_.digest = {};
   return {};
+}
+
+// Other ranks' states lack the counts of rows left out before, so the run counts all rows.
+Result<Position> JobRun::position_of(const LoaderState& saved) {
+  const PositionFacts facts{.dataset = *dataset_,
+                            .order = order_,
+                            .holds_out = job_.trainer.evaluate_share > 0,
+                            .samples = plan_->samples()};
+  if (!saved.position.of_ranks) return check_position(saved, facts);
+  if (auto counted = count(); !counted) return pass(counted);
+  return check_ranked_position(saved, facts, *remaining_);
 }
 
 RowFilter JobRun::filter() const {
@@ -156,7 +240,8 @@ DatasetOptions dataset_options(const JobSpec& job, const JobRun::Hooks& hooks) {
           .progress = hooks.indexing,
           .stopped = hooks.stopped,
           .index_from = hooks.index_from,
-          .unpack_bytes = job.pipeline.memory_bytes - std::min(job.pipeline.memory_bytes, taken)};
+          .unpack_bytes = job.pipeline.memory_bytes - std::min(job.pipeline.memory_bytes, taken),
+          .file_systems = file_systems_of(job, hooks)};
 }
 
 Status check_evaluation_columns(const Dataset& evaluated, const Schema& trained) {
@@ -169,7 +254,7 @@ Status check_evaluation_columns(const Dataset& evaluated, const Schema& trained)
 }
 
 Status JobRun::open_quarantine() {
-  const bool fresh = begin_ == Position{};
+  const bool fresh = begin_.batches == 0;
   auto opened = Quarantine::open({.path = quarantine_path_,
                                   .allowed = job_.dataset.bad_rows,
                                   .already = begin_.bad_rows,
@@ -185,19 +270,25 @@ Status JobRun::damaged(const std::vector<BadRow>& rows) {
   return quarantine_ ? quarantine_->add(rows) : Status{};
 }
 
+std::uint64_t JobRun::store_bytes() const {
+  return dataset_->is_remote() ? job_.storage.connections * kRequestBytes : 0;
+}
+
 Status JobRun::fits(std::uint64_t resident) const {
-  auto memory = plan_memory(job_.pipeline, Sizing(*dataset_, *plan_, order_), resident);
+  auto memory =
+      plan_memory(job_.pipeline, Sizing(*dataset_, *plan_, order_), resident + store_bytes());
   return memory ? Status{} : Status(pass(memory));
 }
 
 std::uint64_t JobRun::used_bytes() const {
-  return job_.run.owns_process ? resident_bytes() : accounted_bytes();
+  return (job_.run.owns_process ? resident_bytes() : accounted_bytes()) + plan_->child_bytes();
 }
 
 MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
 
 Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing) {
   const Sizing sizing(*dataset_, *plan_, order_);
+  resident += store_bytes();
   auto memory = plan_memory(job_.pipeline, sizing, resident);
   if (!memory) return pass(memory);
   if (auto enough = check_threads(threads_wanted(job_, sharing), "this run"); !enough) {
@@ -209,7 +300,8 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
   memory_ = *memory;
   resident_ = resident;
   memory_in_use_ = std::make_shared<BufferMemory>(memory->room);
-  memory_watch_ = std::make_unique<MemoryWatch>([this] { return accounted_bytes(); });
+  memory_watch_ = std::make_unique<MemoryWatch>([this] { return accounted_bytes(); },
+                                                [this] { return plan_->child_bytes(); });
   started_ = clock_.now();
   pipeline_ = std::make_unique<Pipeline>(Pipeline::Options{
       .dataset = *dataset_,
@@ -224,7 +316,9 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
       .on_damaged = [this](const std::vector<BadRow>& rows) { return damaged(rows); },
       .on_batch = announce_,
       .dispatch = sharing.dispatch,
-      .makes_splits = sharing.makes_splits});
+      .makes_splits = sharing.makes_splits,
+      .share = share_,
+      .counts = remaining_ ? &*remaining_ : nullptr});
   source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);
   source_->tell_given(sharing.on_given);
   where_ = sharing.where;

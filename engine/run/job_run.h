@@ -3,14 +3,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "actors/input/file_system.h"
 #include "actors/loader_state.h"
 #include "actors/pipeline.h"
 #include "actors/quarantine.h"
+#include "actors/rank_share.h"
 #include "actors/sizing.h"
 #include "actors/source/dataset.h"
+#include "actors/source/row_counts.h"
 #include "actors/transform/transform.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
@@ -35,15 +39,24 @@ class JobRun {
     std::function<void(std::uint64_t done, std::uint64_t total)> indexing;
     std::function<bool()> stopped;
     std::string index_from = {};  ///< An index folder of another run, opened read-only.
+    /// Counts all that is asked of files and stores; null: a count of this JobRun alone.
+    std::shared_ptr<IoCounts> counts = {};
+    /// The rank of a training that reads the training rows: all its batches are its share of those
+    /// of the job. Counts the rows that remain, if some do not.
+    RankShare share = {};
   };
 
   ~JobRun();
 
   static Result<std::unique_ptr<JobRun>> open(const JobSpec& job, Rows rows, const Hooks& hooks);
 
-  /// Continues from `saved`. Refuses a state of another job or dataset, naming the difference, and
-  /// (kCorrupt) a state whose numbers do not fit them, naming the number.
+  /// Continues from `saved`, whether ranks have written it or not. Refuses a state of another job
+  /// or dataset, naming the difference, and (kCorrupt) a state whose numbers do not fit them,
+  /// naming the number.
   Status resume(const LoaderState& saved);
+
+  /// Returns the bytes that requests to a store take beside all buffers; 0 without a store.
+  std::uint64_t store_bytes() const;
 
   /// Checks that the pipeline fits into memory in addition to `resident` bytes; the error says how
   /// much is needed.
@@ -77,8 +90,12 @@ class JobRun {
   }
 
   const Dataset& dataset() const { return *dataset_; }
+  /// Returns how many rows of an epoch remain, where that is known before an epoch was read.
+  std::optional<std::uint64_t> rows_remaining() const;
   const Schema& schema() const { return plan_->output(); }
   const Position& begin() const { return begin_; }
+  /// Returns what was asked of files and stores so far. Any thread.
+  const IoCounts& io_counts() const { return *counts_; }
   /// Returns the loader's state at `position`.
   LoaderState state(const Position& position) const;
 
@@ -109,7 +126,8 @@ class JobRun {
   /// kept beside it, all buffers. Any thread.
   std::uint64_t accounted_bytes() const { return resident_ + kMemorySlack + buffer_bytes(); }
   /// Returns the bytes that count against `pipeline.memory` now: the resident memory of the process
-  /// if it serves this run alone, else accounted_bytes(). Any thread.
+  /// if it serves this run alone, else accounted_bytes(), and the resident memory of the children
+  /// that run functions. Any thread.
   std::uint64_t used_bytes() const;
   const OrderSpec& order() const { return order_; }
   /// Returns the decode stage's options: which rows to keep.
@@ -130,17 +148,23 @@ class JobRun {
   void close();
 
  private:
-  JobRun(const JobSpec& job, Rows rows) : job_(job), rows_(rows) {}
+  JobRun(const JobSpec& job, Rows rows, RankShare share) : job_(job), rows_(rows), share_(share) {}
   RowFilter filter() const;
+  Status count();
+  Result<Position> position_of(const LoaderState& saved);
   Status open_quarantine();
   Status damaged(const std::vector<BadRow>& rows);
 
   const JobSpec& job_;
   const Rows rows_;
+  const RankShare share_;
+  std::shared_ptr<IoCounts> counts_;
+  DatasetOptions options_;
   OrderSpec order_;
   SystemClock clock_;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<TransformPlan> plan_;
+  std::optional<RowCounts> remaining_;  // known for ranks, and where a state of ranks is resumed
   Position begin_;
   std::string quarantine_path_;
   std::unique_ptr<Quarantine> quarantine_;

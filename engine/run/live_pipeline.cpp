@@ -19,6 +19,11 @@ std::uint32_t items(std::uint64_t bytes, std::uint64_t each) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / each, 1, 1 << 20));
 }
 
+/// The messages that left the last stage here; behind it is the batch stage.
+std::uint64_t made_by(const PipelineStats& stats) {
+  return stats.stages[stats.stages.size() - 2].pool.totals.messages;
+}
+
 /// What a tuner knows of the job before the pipeline has run.
 tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job) {
   const MemorySizes& sizes = run.pipeline().sizes();
@@ -29,16 +34,16 @@ tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job)
   description.max_prefetch = static_cast<std::uint32_t>(
       std::max<std::uint64_t>(kFewestItemsAtMost, description.default_prefetch));
   description.prefetch_item_bytes = sizes.batch;
-  description.fixed_bytes +=
-      window_for(least, least, sizes) - least * sizes.usual_split + sizes.cutting + sizes.batch;
-  description.rows_per_split = std::max<std::uint64_t>(
-      1, run.dataset().rows() / std::max<std::uint64_t>(1, run.pipeline().splits_per_epoch()));
+  description.fixed_bytes += 2 * sizes.held + window_for(least, least, sizes) -
+                             least * sizes.usual_split + sizes.cutting + sizes.batch;
+  description.rows_per_split = sizes.rows;
   return description;
 }
 
 }  // namespace
 
-LivePipeline::LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus)
+LivePipeline::LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus,
+                           MachineWatch::Read read)
     : TunedStages({.stages = run.pipeline().stages(),
                    .buffers = run.buffers(),
                    .clock = run.clock(),
@@ -48,7 +53,7 @@ LivePipeline::LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus
       cpu_limit_(cpus),
       cpus_(job.pipeline.cpus),
       memory_(job.pipeline.memory_bytes),
-      cgroup_memory_(cgroup_memory()),
+      machine_(std::move(read)),
       prefetch_(description().default_prefetch) {
   const PipelineStats now = stats();
   before_.prefetch_full = now.prefetch_full;
@@ -56,8 +61,19 @@ LivePipeline::LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus
 }
 
 tuner::Limits LivePipeline::limits() const {
-  return {.cpus = static_cast<double>(std::min(cpus_.load(), cpu_limit_.most())),
-          .memory_bytes = std::min(memory_.load(), cgroup_memory_)};
+  const int cpus = std::min({cpus_.load(), cpu_limit_.most(), machine_.cpus()});
+  return {.cpus = static_cast<double>(cpus),
+          .memory_bytes = std::min(memory_.load(), machine_.memory_bytes())};
+}
+
+// The guard obeys the new limits at its next step, the pipeline's memory at once.
+void LivePipeline::look_at_machine() {
+  const tuner::Limits before = limits();
+  if (!machine_.look()) return;
+  const tuner::Limits now = limits();
+  if (now.memory_bytes != before.memory_bytes) settle_room();
+  const std::string changed = changed_limits(before, now);
+  if (!changed.empty() && say_) say_(changed);
 }
 
 // Grows at once, shrinks only by a whole step, so that small fluctuations do not move the room.
@@ -87,6 +103,20 @@ double LivePipeline::prefetch_fill(const PipelineStats& stats) const {
       1.0, static_cast<double>(stats.prefetch_bytes) / static_cast<double>(stats.prefetch_budget));
 }
 
+// The head leases this node as many splits as its actors can work on, if there are any.
+void LivePipeline::sample(const PipelineStats& stats) {
+  std::uint64_t held = 0;
+  for (std::size_t i = 0; i + 1 < stats.stages.size(); ++i) {
+    const PoolStats& pool = stats.stages[i].pool;
+    held += pool.queued_messages + pool.waiting_offers;
+    held += static_cast<std::uint64_t>(std::ranges::count_if(
+        pool.each, [](const PoolActorView& actor) { return actor.state == ActorState::kBusy; }));
+  }
+  look_at_machine();
+  ++short_.samples;
+  if (held < run_.pipeline().stages().actors_wanted()) ++short_.yes;
+}
+
 // Uses the measured ratio, since rows may be filtered or sampled; before enough batches were
 // measured, the job's numbers.
 double LivePipeline::splits_per_batch(const PipelineStats& stats) const {
@@ -107,7 +137,9 @@ void LivePipeline::observe_consumer(const PipelineStats& stats, tuner::Observati
                      .worked = source.worked(),
                      .steps = source.steps(),
                      .prefetch_full = stats.prefetch_full,
-                     .prefetch_empty = stats.prefetch_empty};
+                     .prefetch_empty = stats.prefetch_empty,
+                     .made = made_by(stats),
+                     .batched = stats.stages.back().pool.totals.messages};
   seen.seconds = std::max(0.0, seen.seconds - in_seconds(now.paused - before_.paused));
   seen.trainer_steps = now.steps - before_.steps;
   seen.splits_per_item = splits_per_batch(stats);
@@ -115,12 +147,21 @@ void LivePipeline::observe_consumer(const PipelineStats& stats, tuner::Observati
   seen.trainer_wait_seconds = std::max(0.0, in_seconds(now.waited - before_.waited));
   seen.prefetch_full = now.prefetch_full - before_.prefetch_full;
   seen.prefetch_empty = now.prefetch_empty - before_.prefetch_empty;
+  // More has become batches than was ever made here: other nodes make splits, too. An actor counts
+  // a split after it has handed it on, so each may be one behind.
+  const std::size_t uncounted = stats.stages[stats.stages.size() - 2].pool.actors;
+  if (now.batched > now.made + uncounted && now.batched > before_.batched) {
+    const double busy = short_.samples > 0 ? short_.yes / short_.samples : 0;
+    observe_client(seen, now.made - before_.made, busy);
+  }
+  short_ = {};
   before_ = now;
 }
 
 Status LivePipeline::set_cpus(int cpus) {
   if (auto status = cpu_limit_.set(cpus); !status) return status;
   cpus_ = cpus;
+  machine_.refresh();
   return {};
 }
 

@@ -3,9 +3,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
 
 #include "engine/job/job_spec.h"
 #include "engine/process/machine.h"
+#include "engine/process/machine_watch.h"
 #include "engine/run/job_run.h"
 #include "engine/run/tuned_stages.h"
 
@@ -13,12 +17,19 @@ namespace forebay {
 
 /// A running job as a tuned pipeline.
 ///
-/// An item of prefetch is a batch. Memory that the kernel counts beyond the account is subtracted
-/// from the pipeline's room. A cgroup limit lower than the job's applies, too. Limits may be set on
-/// any thread. The run and its pipeline must outlive it.
+/// An item of prefetch is a batch. While other nodes make splits of the job, too, the observed rate
+/// and consumer are those of this node's stages, not of the whole cluster. Memory that the kernel
+/// counts beyond the account is subtracted from the pipeline's room. An affinity or a
+/// cgroup's limit lower than the job's applies, too; both are read again once a second. Limits may
+/// be set on any thread. The run and its pipeline must outlive it.
 class LivePipeline final : public TunedStages {
  public:
-  LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus);
+  LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus,
+               MachineWatch::Read read = machine_limits);
+
+  /// Sets the function that is told, on the tuner's thread, that others have changed what this
+  /// process may use. Call it before the first tick().
+  void report_to(std::function<void(const std::string&)> say) { say_ = std::move(say); }
 
   tuner::Limits limits() const;
   /// Returns the current `pipeline.memory`, regardless of a cgroup limit.
@@ -41,6 +52,13 @@ class LivePipeline final : public TunedStages {
     std::uint64_t steps = 0;
     std::uint64_t prefetch_full = 0;
     std::uint64_t prefetch_empty = 0;
+    std::uint64_t made = 0;     ///< By the stages here, in the messages that leave them.
+    std::uint64_t batched = 0;  ///< The same of all nodes, as far as it has become batches.
+  };
+  /// Samples since the last observation of whether the stages here have too few splits.
+  struct ShortOfSplits {
+    double samples = 0;
+    double yes = 0;
   };
 
   PipelineStats stats() const override { return run_.pipeline().stats(); }
@@ -49,22 +67,26 @@ class LivePipeline final : public TunedStages {
   std::uint32_t prefetch() const override { return prefetch_; }
   void set_prefetch(std::uint32_t batches) override;
   double prefetch_fill(const PipelineStats& stats) const override;
+  void sample(const PipelineStats& stats) override;
   void observe_consumer(const PipelineStats& stats, tuner::Observation& seen) override;
   void follow_memory(std::uint64_t process, std::uint64_t accounted) override;
   std::uint64_t beyond(std::uint64_t, std::uint64_t) const override { return beyond_; }
 
   void settle_room();
+  void look_at_machine();
   double splits_per_batch(const PipelineStats& stats) const;
 
   JobRun& run_;
   const CpuLimit& cpu_limit_;
   std::atomic<int> cpus_;
   std::atomic<std::uint64_t> memory_;
-  const std::uint64_t cgroup_memory_;  // at the start
+  MachineWatch machine_;
+  std::function<void(const std::string&)> say_;
   std::atomic<std::uint64_t> held_{0};
   std::atomic<std::uint64_t> beyond_{0};
   std::uint32_t prefetch_;  // as requested
   Consumed before_;
+  ShortOfSplits short_;
 };
 
 }  // namespace forebay

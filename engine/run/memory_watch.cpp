@@ -138,8 +138,9 @@ ResidentLimit::Verdict ResidentLimit::look(const Look& now) {
   return now.at - *since_ < kConfirm ? Verdict::kWithin : Verdict::kOver;
 }
 
-MemoryWatch::MemoryWatch(std::function<std::uint64_t()> accounted)
-    : accounted_(std::move(accounted)) {
+MemoryWatch::MemoryWatch(std::function<std::uint64_t()> accounted,
+                         std::function<std::uint64_t()> children)
+    : accounted_(std::move(accounted)), children_(std::move(children)) {
   begin_observing();
 }
 
@@ -188,10 +189,12 @@ void MemoryWatch::look() {
     growth_.note(clock_.now(), beside_the_account());
     settle_sampling();
   });
+  const std::uint64_t children = children_ ? children_() : 0;
+  peak_of_children_ = std::max<std::uint64_t>(peak_of_children_, children);
   const ResidentLimit::Look now{.at = clock_.now(),
-                                .resident = gauge_.bytes(),
+                                .resident = gauge_.bytes() + children,
                                 .limit = options_.limit(),
-                                .accounted = accounted_()};
+                                .accounted = accounted_() + children};
   switch (limit_.look(now)) {
     case ResidentLimit::Verdict::kWithin:
       return;

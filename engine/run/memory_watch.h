@@ -104,11 +104,16 @@ class MemoryWatch final : public UserCodeObserver {
 
   /// `accounted`: returns the bytes used before the run, its slack and all buffers; called on any
   /// thread until the destructor returns.
-  explicit MemoryWatch(std::function<std::uint64_t()> accounted);
+  /// `children` (may be empty): returns the resident bytes of child processes, which count, too.
+  explicit MemoryWatch(std::function<std::uint64_t()> accounted,
+                       std::function<std::uint64_t()> children = {});
   ~MemoryWatch() override;
 
   /// Starts to compare. Must not be called while it compares already.
   void watch(Options options);
+  /// Returns the largest sum of the children's resident bytes that it has seen. Any thread.
+  std::uint64_t peak_of_children() const { return peak_of_children_; }
+
   /// Ends the comparison. No function of the options is called after it returns.
   void stop();
 
@@ -122,11 +127,13 @@ class MemoryWatch final : public UserCodeObserver {
   std::string describe(std::uint64_t resident, std::uint64_t limit) const;
 
   const std::function<std::uint64_t()> accounted_;
+  const std::function<std::uint64_t()> children_;
   const ResidentGauge gauge_;
   const SystemClock clock_;
   Options options_;  // used on the ticker's thread between watch() and stop(), like the two below
   ResidentLimit limit_;
   bool failed_ = false;
+  std::atomic<std::uint64_t> peak_of_children_{0};
   std::atomic<unsigned> sampling_{0};  // one of 2^sampling_ calls is sampled
   const Synchronized<> attributing_;   // guards the two below
   GrowthAttribution growth_;

@@ -8,12 +8,9 @@ Result<std::shared_ptr<const Batch>> MeteredSource::next() {
   if (batches() >= max_batches_ || stopped_.load(std::memory_order_relaxed)) {
     return std::shared_ptr<const Batch>();
   }
-  const auto asked = clock_.now();
-  asked_ns_.store(asked.count(), std::memory_order_relaxed);
+  begin_wait();
   auto batch = pipeline_.next();
-  asked_ns_.store(0, std::memory_order_relaxed);
-  const auto got = clock_.now();
-  waited_ns_.fetch_add((got - asked).count(), std::memory_order_relaxed);
+  const auto got = end_wait();
   if (!batch) return batch;
   if (*batch == nullptr) {
     reached_end_ = !stopped_.load(std::memory_order_relaxed) && pipeline_.ended();
@@ -28,6 +25,28 @@ Result<std::shared_ptr<const Batch>> MeteredSource::next() {
   busy_.store(true, std::memory_order_relaxed);
   given_ = got;
   return batch;
+}
+
+bool MeteredSource::wait(std::chrono::nanoseconds most) {
+  busy_.store(false, std::memory_order_relaxed);
+  finish_step(clock_.now());
+  if (batches() >= max_batches_ || stopped_.load(std::memory_order_relaxed)) return true;
+  begin_wait();
+  const bool ready = pipeline_.wait(most);
+  end_wait();
+  busy_.store(true, std::memory_order_relaxed);
+  return ready;
+}
+
+void MeteredSource::begin_wait() {
+  asked_ns_.store(clock_.now().count(), std::memory_order_relaxed);
+}
+
+std::chrono::nanoseconds MeteredSource::end_wait() {
+  const std::int64_t asked = asked_ns_.exchange(0, std::memory_order_relaxed);
+  const auto now = clock_.now();
+  waited_ns_.fetch_add(now.count() - asked, std::memory_order_relaxed);
+  return now;
 }
 
 void MeteredSource::finish_step(std::chrono::nanoseconds now) {

@@ -29,6 +29,10 @@ class MeteredSource final : public BatchSource {
 
   Result<std::shared_ptr<const Batch>> next() override;
 
+  /// Blocks until next() would not block, at most for `most`; counts as waiting. Returns whether it
+  /// would not. On the thread of next(). From the return on, the trainer is taken to be busy.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds most);
+
   /// Returns how far the run has got. On the thread of next() only.
   const Position& position() const { return position_; }
   /// Returns whether the pipeline has delivered its last batch.
@@ -77,6 +81,8 @@ class MeteredSource final : public BatchSource {
  private:
   void begin_pause();
   void end_pause();
+  void begin_wait();
+  std::chrono::nanoseconds end_wait();
   void finish_step(std::chrono::nanoseconds now);
 
   Pipeline& pipeline_;

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/loader_state.h"
 #include "core/base/whole_file.h"
 #include "core/data/digest.h"
 
@@ -24,6 +25,15 @@ std::string head_of(const std::string& learned_state) {
 }
 
 }  // namespace
+
+std::string name_of_work(const JobRun& run) {
+  const LoaderState state = run.state({});
+  std::string text;
+  for (const char* key : {"transform", "columns", "dataset.format", "order.batch_size"}) {
+    text += state.identity.at(key) + '\n';
+  }
+  return Digest::of(text.data(), text.size()).hex().substr(0, 16);
+}
 
 Result<std::string> read_learned_state(const std::string& path) {
   auto text = read_whole(path, kMostPolicyBytes);

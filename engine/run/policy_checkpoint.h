@@ -6,9 +6,14 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "engine/run/job_run.h"
 #include "tuner/policy.h"
 
 namespace forebay {
+
+/// Identifies the kind of work that a job does: its operators, columns, format and batch size. Runs
+/// of equal work can reuse what was learned of it, whatever their files. 16 hexadecimal digits.
+std::string name_of_work(const JobRun& run);
 
 /// Reads the learned state of a policy for a job, kept between runs: a small file with a digest of
 /// its content. kNotFound: the file does not exist; kCorrupt: its content does not match the

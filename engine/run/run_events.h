@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/input/file_system.h"
 #include "engine/job/job_spec.h"
 #include "engine/process/stop_source.h"
 #include "engine/run/job_run.h"
@@ -55,6 +56,8 @@ struct RunEvents {
   std::function<void(const std::string& why)> outgrown = {};
   /// Source of stop requests. Null: no requests.
   StopSource* stop = nullptr;
+  /// Counts all that the job's runs ask of files and stores.
+  std::shared_ptr<IoCounts> counts = std::make_shared<IoCounts>();
 
   /// Calls `say` if it is set.
   void announce(const std::string& line) const {
@@ -65,7 +68,9 @@ struct RunEvents {
   JobRun::Hooks hooks() const {
     return {.announce = say ? say : [](const std::string&) {},
             .indexing = indexing ? indexing : [](std::uint64_t, std::uint64_t) {},
-            .stopped = [asked = stop] { return asked != nullptr && asked->requested(); }};
+            .stopped = [asked = stop] { return asked != nullptr && asked->requested(); },
+            .index_from = {},
+            .counts = counts};
   }
 };
 

@@ -12,6 +12,14 @@ JsonObject rows_by_node(const RunOutcome& outcome) {
   return json;
 }
 
+JsonObject asked_by_node(const RunOutcome& outcome) {
+  JsonObject json;
+  for (const auto& [node, asked] : outcome.asked_by_node) {
+    json.add(node, JsonObject().add("requests", asked.requests).add("bytes_read", asked.bytes));
+  }
+  return json;
+}
+
 /// Many times the size of any state.
 constexpr std::size_t kMostStateBytes = 64 << 10;
 
@@ -27,6 +35,8 @@ JsonObject to_json(const RunOutcome& outcome) {
       .add("seconds", outcome.seconds)
       .add("rows_per_second", outcome.rows_per_second())
       .add("starved_ratio", outcome.starved_ratio)
+      .add("requests", outcome.requests)
+      .add("bytes_read", outcome.bytes_read)
       .add("order_digest", outcome.order_digest)
       .add("peak_memory_bytes", outcome.peak_memory_bytes)
       .add("allocation", outcome.allocation)
@@ -35,6 +45,8 @@ JsonObject to_json(const RunOutcome& outcome) {
       .add("tuner_cpu_seconds", outcome.tuner_cpu_seconds)
       .add("rows_by_node", rows_by_node(outcome))
       .add("quarantine", outcome.quarantine);
+  if (!outcome.asked_by_node.empty()) json.add("requests_by_node", asked_by_node(outcome));
+  if (outcome.strata > 0) json.add("strata", outcome.strata);
   if (!outcome.address.empty()) json.add("address", outcome.address);
   return json;
 }

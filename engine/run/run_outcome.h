@@ -17,6 +17,10 @@ struct RunOutcome {
   std::uint64_t batches = 0;
   double seconds = 0;
   double starved_ratio = 0;
+  std::uint64_t requests = 0;    ///< Asked of files and stores by this process and its workers,
+                                 ///< index included.
+  std::uint64_t bytes_read = 0;  ///< What they brought.
+  std::uint64_t strata = 0;      ///< Grains that a split mixes at most; 0: blocks are not grains.
   std::uint64_t bad_rows = 0;
   std::uint64_t rows_held_out = 0;
   std::uint64_t epochs = 0;  ///< Completed since the start of the job.
@@ -33,6 +37,12 @@ struct RunOutcome {
   std::string quarantine;
   std::string address;  ///< The address that workers joined; "": no listener.
   std::map<std::string, std::uint64_t> rows_by_node;  ///< Rows of the splits made by each node.
+  /// What each worker asked, which is part of `requests` and `bytes_read`.
+  struct Asked {
+    std::uint64_t requests = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::map<std::string, Asked> asked_by_node;
 
   double rows_per_second() const { return seconds > 0 ? static_cast<double>(rows) / seconds : 0; }
 };

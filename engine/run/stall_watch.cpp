@@ -77,6 +77,7 @@ void StreamWatch::look() {
   if (failed_) return;
   const PipelineStats stats = run.pipeline().stats();
   const auto now = run.clock().now();
+  if (!options_.spec.owns_process && run.source().trainer_is_busy()) return stalls_.rest(now);
   const std::uint64_t taken = run.source().batches() + run.source().beside();
   const auto verdict = stalls_.look(progress_of(stats, taken), now);
   if (verdict != StallWatch::Verdict::kWarnNow && verdict != StallWatch::Verdict::kFailNow) return;

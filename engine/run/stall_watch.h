@@ -27,6 +27,12 @@ class StallWatch {
   /// Returns kWarnNow once for each stall, then kStalled until there is progress or kFailNow.
   Verdict look(std::uint64_t progress, std::chrono::nanoseconds now);
 
+  /// Begins to measure anew: nothing has to move now.
+  void rest(std::chrono::nanoseconds now) {
+    since_ = now;
+    warned_ = false;
+  }
+
   std::chrono::nanoseconds stalled_for(std::chrono::nanoseconds now) const { return now - since_; }
 
  private:
@@ -49,7 +55,8 @@ std::uint64_t progress_of(const PipelineStats& stats, std::uint64_t batches_take
 /// Reports a stall once after `run.stall_after`, and again after `run.stall_fail`, each time with
 /// the reason; after the second report the stream ends with it as its error. look() is called a few
 /// times a second by one thread: a stop request may come from a signal handler, which can only set
-/// a flag. What the options refer to must outlive it.
+/// a flag. In a process of somebody else's, a pipeline that waits for the program does not stall:
+/// the program may pause as long as it likes. What the options refer to must outlive it.
 class StreamWatch {
  public:
   struct Options {

@@ -1,10 +1,12 @@
 #include "engine/run/tuned_stages.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "actors/sizing.h"
 #include "core/base/clock.h"
+#include "engine/job/quantity.h"
 #include "engine/process/memory_use.h"
 #include "tuner/guard.h"
 
@@ -42,16 +44,45 @@ tuner::PipelineDescription describe_stages(const JobSpec& job, double cpus,
                                            const MemorySizes& sizes,
                                            std::uint64_t resident_before) {
   tuner::PipelineDescription description;
-  for (const StageInfo& stage : job.stages) {
-    description.stages.push_back({.name = stage.name,
-                                  .max_actors = stage.max_actors,
-                                  .bytes_per_actor = sizes.usual_split + kThreadBytes});
+  for (std::size_t i = 0; i < job.stages.size(); ++i) {
+    const std::uint64_t children = i < sizes.children.size() ? sizes.children[i] : 0;
+    description.stages.push_back({.name = job.stages[i].name,
+                                  .max_actors = job.stages[i].max_actors,
+                                  .bytes_per_actor = sizes.usual_split + kThreadBytes + children});
   }
   const std::uint64_t usual = static_cast<std::uint64_t>(2 * cpus) + job.stages.size();
   description.max_actors = static_cast<std::uint32_t>(
       job.max_actors > 0 ? job.max_actors : std::max(usual, job.pipeline.total_actors()));
   description.fixed_bytes = resident_before + kMemorySlack + kOtherActors * kThreadBytes;
   return description;
+}
+
+std::string changed_limits(const tuner::Limits& before, const tuner::Limits& now) {
+  const auto cpus = [](const tuner::Limits& limits) {
+    return std::to_string(std::lround(limits.cpus));
+  };
+  std::string text;
+  if (now.cpus != before.cpus) {
+    text = "this process may use " + cpus(now) + " of the " + cpus(before) +
+           " CPUs that it had (its affinity or cgroup was changed)";
+    if (now.cpus > before.cpus) {
+      text = "this process may use " + cpus(now) + " CPUs again, after " + cpus(before);
+    }
+  }
+  if (now.memory_bytes != before.memory_bytes) {
+    text.append(text.empty() ? "" : "; ")
+        .append("its memory limit is " + format_size(now.memory_bytes) + " now, not " +
+                format_size(before.memory_bytes) + " (its cgroup was changed)");
+  }
+  return text;
+}
+
+void observe_client(tuner::Observation& seen, std::uint64_t made, double client_busy) {
+  constexpr double kLeastBusy = 0.05;
+  seen.trainer_steps = made;
+  seen.splits_per_item = 1;
+  seen.trainer_step_seconds = seen.seconds * std::clamp(client_busy, kLeastBusy, 1.0);
+  seen.trainer_wait_seconds = seen.seconds - seen.trainer_step_seconds;
 }
 
 TunedStages::TunedStages(Options options)
@@ -68,7 +99,7 @@ TunedStages::Sums TunedStages::sums(std::vector<StageStats> stages) const {
 std::uint64_t TunedStages::account() const {
   return options_.resident_before + kMemorySlack +
          (options_.stages.threads() + kOtherActors) * kThreadBytes +
-         options_.buffers.budget().used();
+         options_.stages.children_bytes() + options_.buffers.budget().used();
 }
 
 void TunedStages::tick() {
@@ -78,6 +109,7 @@ void TunedStages::tick() {
   samples_.fill.resize(stages);
   for (std::size_t i = 0; i < stages; ++i) samples_.fill[i] += fill_behind(now, i, stages);
   samples_.prefetch_fill += prefetch_fill(now);
+  sample(now);
   const std::uint64_t accounted = account();
   samples_.memory_peak = std::max(samples_.memory_peak, accounted);
   follow_memory(process_bytes(), accounted);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "actors/pipeline.h"
@@ -19,12 +20,22 @@ tuner::StageObservation observation_of(const PoolStats& before, const PoolStats&
 /// `stages` stages, the share of the window that waits for the reorder buffer, or 0 without one.
 double fill_behind(const PipelineStats& stats, std::size_t stage, std::size_t stages);
 
+/// Says that the machine grants other limits than before; "" if they are the same.
+std::string changed_limits(const tuner::Limits& before, const tuner::Limits& now);
+
+/// Fills in what one node of several made for a split client that takes splits from all of them:
+/// its consumer. `made`: what its stages finished in the interval. `client_busy`: the share of the
+/// interval in which the client left the node without enough splits, so that the client, not the
+/// node, was the limit. It is never taken to be 0, since the rate of a consumer without limit is
+/// unknown, but the node's own rate is not.
+void observe_client(tuner::Observation& seen, std::uint64_t made, double client_busy);
+
 /// The running stages of a node as a tuned pipeline. A trainer's pipeline and a worker's stages
 /// differ in what takes their splits, in the meaning of prefetch and in what follows the memory.
 ///
 /// Accounted memory is what the process used before the stages, the slack for growth beside it, the
-/// actors' threads and every buffer, including idle ones. Belongs to the tuner's thread; what the
-/// options refer to must outlive it.
+/// actors' threads and what their child processes may take, and every buffer, including idle ones.
+/// Belongs to the tuner's thread; what the options refer to must outlive it.
 class TunedStages : public tuner::TunedPipeline {
  public:
   const tuner::PipelineDescription& description() const final { return options_.description; }
@@ -59,6 +70,9 @@ class TunedStages : public tuner::TunedPipeline {
   virtual void set_prefetch(std::uint32_t items) = 0;
   /// Returns which share of that limit is filled.
   virtual double prefetch_fill(const PipelineStats& stats) const = 0;
+
+  /// Takes a sample of whatever observe_consumer() needs beside the sums. Called once a tick.
+  virtual void sample(const PipelineStats&) {}
 
   /// Fills in what the consumer did since the last call. `seen` has the times, stages and mean
   /// fills of the interval.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/data/digest.h"
 #include "engine/run/policy_checkpoint.h"
 
 namespace forebay {
@@ -25,16 +24,6 @@ void append_change(std::string& words, const std::string& name, std::uint32_t fr
 constexpr const char* kFallback = "intune:no-network";
 /// Policy of a job that names none.
 constexpr const char* kUsual = "intune";
-
-/// Identifies the kind of work: runs of equal work can reuse each other's learned state.
-std::string name_of_work(const JobRun& run) {
-  const LoaderState state = run.state({});
-  std::string text;
-  for (const char* key : {"transform", "columns", "dataset.format", "order.batch_size"}) {
-    text += state.identity.at(key) + '\n';
-  }
-  return Digest::of(text.data(), text.size()).hex().substr(0, 16);
-}
 
 bool is_known(const std::string& policy) {
   const auto all = tuner::policies();
@@ -89,6 +78,7 @@ Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std:
       mode_(tuner::mode_named(job.tuner.mode)) {
   const tuner::CurrentState now = tuned_pipeline_.current();
   start_ = {now.actors, now.prefetch};
+  tuned_pipeline_.report_to([this](const std::string& line) { note(line); });
   actors_.emplace(ActorSystem::Options{.executor = {.name = "tuning", .threads = 1}}, run.clock());
   const auto period = std::chrono::duration_cast<tuner::TunerActor::Time>(job.tuner.period);
   tuner_ = tuner::start_tuner(*actors_, {.make_tuner = [this] { return make_tuner(); },

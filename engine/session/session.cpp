@@ -27,7 +27,14 @@ std::vector<std::string> stage_names(const TransformPlan& plan) {
 Session::Session(const JobSpec& job, Options options, RunDir held)
     : job_(job), options_(std::move(options)), held_(std::move(held)), cpus_(limit_of(options_)) {}
 
-Session::~Session() { end("the trainer stopped"); }
+// The pipeline is closed before the cluster's node is destroyed: its stages call the node, and its
+// splits lie in messages whose bytes the node counts.
+Session::~Session() {
+  end("the trainer stopped");
+  watch_.reset();
+  tuning_.reset();
+  if (run_) run_->close();
+}
 
 Result<std::unique_ptr<Session>> Session::open(const JobSpec& job, Options options) {
   auto held = RunDir::hold(job.run.dir);
@@ -46,7 +53,10 @@ Result<std::unique_ptr<Session>> Session::open(const JobSpec& job, Options optio
 }
 
 Status Session::open_run() {
-  auto run = JobRun::open(job_, JobRun::Rows::kTraining, options_.events.hooks());
+  auto hooks = options_.events.hooks();
+  if (!options_.index_of.empty()) hooks.index_from = options_.index_of + "/index";
+  hooks.share = options_.share;
+  auto run = JobRun::open(job_, JobRun::Rows::kTraining, hooks);
   if (!run) return pass(run);
   run_ = std::move(*run);
   return {};
@@ -113,6 +123,8 @@ RunFigures Session::figures() const {
   figures.tuner_cpu_seconds = tuning_->cpu_seconds();
   figures.last_decision = tuning_->last_decision();
   figures.pipeline = run_->pipeline().stats();
+  figures.requests = run_->io_counts().requests();
+  figures.bytes_read = run_->io_counts().bytes();
   if (cluster_) figures.cluster = cluster_->status();
   return figures;
 }
@@ -142,11 +154,14 @@ RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds w
     outcome.starved_ratio = std::min(1.0, in_seconds(waited) / outcome.seconds);
     outcome.cpus_busy = cpu_seconds_ / outcome.seconds;
   }
+  count_reads(outcome);
+  outcome.strata = run_->pipeline().strata();
   outcome.bad_rows = position.bad_rows;
   outcome.rows_held_out = position.held_out;
   outcome.epochs = position.epoch;
-  outcome.order_digest = position.digest.hex();
-  outcome.peak_memory_bytes = peak_resident_bytes();
+  // A state of ranks lacks the digest of the batches before it.
+  outcome.order_digest = position.of_ranks ? "" : position.digest.hex();
+  outcome.peak_memory_bytes = peak_resident_bytes() + run_->memory_watch().peak_of_children();
   const PipelineStats stats = run_->pipeline().stats();
   outcome.allocation = allocation_of(stats);
   outcome.prefetch = stats.prefetch_budget;
@@ -161,6 +176,18 @@ RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds w
     outcome.address = cluster_->address();
   }
   return outcome;
+}
+
+void Session::count_reads(RunOutcome& outcome) const {
+  outcome.requests = run_->io_counts().requests();
+  outcome.bytes_read = run_->io_counts().bytes();
+  outcome.asked_by_node.clear();
+  if (!cluster_) return;
+  for (const auto& [node, reads] : cluster_->reads_by_node()) {
+    outcome.requests += reads.requests;
+    outcome.bytes_read += reads.bytes;
+    outcome.asked_by_node[node] = {.requests = reads.requests, .bytes = reads.bytes};
+  }
 }
 
 }  // namespace forebay

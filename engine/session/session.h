@@ -7,6 +7,7 @@
 #include <string>
 
 #include "actors/loader_state.h"
+#include "actors/rank_share.h"
 #include "core/base/result.h"
 #include "core/base/thread/start_thread.h"
 #include "engine/cluster/trainer_node.h"
@@ -44,6 +45,10 @@ class Session {
     int first_process = 0;
     /// `pipeline.cpus` limits only these threads; null: all threads of the process.
     std::shared_ptr<ThreadGroup> threads = {};
+    /// Folder of another run, whose index is used for files that have none in the job's; "": none.
+    std::string index_of = {};
+    /// The rank of a training that this session feeds.
+    RankShare share = {};
   };
 
   /// Locks the job's folder, makes the cheap checks, limits the CPUs, and opens the cluster's
@@ -83,6 +88,8 @@ class Session {
   /// Returns the figures of a run that reached `position` and waited for batches for `waited`.
   /// After end().
   RunOutcome outcome(const Position& position, std::chrono::nanoseconds waited) const;
+  /// Sets what this process and its workers have asked of files and stores until now.
+  void count_reads(RunOutcome& outcome) const;
 
  private:
   Session(const JobSpec& job, Options options, RunDir held);

@@ -60,10 +60,11 @@ TrainEnd TrainRun::run() {
 // The other ranks end in the same way as this one: the run failed only if a rank was lost.
 TrainEnd TrainRun::end_unprepared(const Error& why) {
   const bool lost = leading_->has_lost_a_rank();
-  leading_->end(fail(lost ? why.code : Code::kInvalid, why.message), stop_.signal());
+  const bool no_answer = why.code == Code::kTimeout;  // of a store
+  leading_->end(fail(lost || no_answer ? why.code : Code::kInvalid, why.message), stop_.signal());
   remove_tables(job_.trainer, leading_->ranks());
   if (stop_.requested()) return TrainEnd::stopped(stop_.signal());
-  return lost ? TrainEnd::failed(why) : TrainEnd::refused(why);
+  return lost || no_answer ? TrainEnd::failed(why) : TrainEnd::refused(why);
 }
 
 // The order matters: cheap checks come first, removals come last.
@@ -258,7 +259,10 @@ TrainEnd TrainRun::finish(const TrainProgress& progress) {
   report.evaluations = evaluating_->found();
   report.best_step = evaluating_->current().best_step;
   leading_->end({}, stop_.signal());
-  report.outcome.peak_memory_bytes = peak_resident_bytes();
+  // Evaluations at the end read, too.
+  session_->count_reads(report.outcome);
+  report.outcome.peak_memory_bytes =
+      peak_resident_bytes() + job_run().memory_watch().peak_of_children();
   report.saved = saved_;
   TrainEnd end = TrainEnd::done();
   if (saved_ && !saved_->written) {

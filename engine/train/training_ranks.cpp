@@ -109,9 +109,10 @@ std::unique_ptr<Model> Leading::lead(std::unique_ptr<Model> own, const JobSpec& 
 
 std::uint64_t Leading::slice_bytes(const JobSpec& job, const Schema& schema) const {
   if (alone()) return 0;
-  // One label and the dense values; one length and one id for each sparse feature.
-  const std::uint64_t row = sizeof(float) * (1 + schema.dense.size()) +
-                            (sizeof(std::int32_t) + sizeof(std::int64_t)) * schema.sparse.size();
+  // Label, weight and dense values; one length and one id for each sparse feature.
+  const std::uint64_t floats = 1 + (schema.weight ? 1 : 0) + schema.dense.size();
+  const std::uint64_t row =
+      sizeof(float) * floats + (sizeof(std::int32_t) + sizeof(std::int64_t)) * schema.sparse.size();
   return RankLeader::bytes_for(job.order.batch_size * row);
 }
 

@@ -18,6 +18,7 @@
 /// memory by default; `pipeline.cpus` is the affinity of this loader's threads alone.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <variant>
@@ -73,8 +75,16 @@ using LoaderStatus = LoaderResult<std::monostate>;
 
 /// The names of a batch's columns, in order.
 struct LoaderSchema {
+  /// A column of `columns.extra`.
+  struct Extra {
+    std::string name;
+    bool is_float = false;  ///< float64, not int64.
+  };
+
   std::vector<std::string> dense;
   std::vector<std::string> sparse;
+  bool weight = false;  ///< Whether rows have a weight (`columns.weight`).
+  std::vector<Extra> extra;
 };
 
 /// Consecutive rows of the order, as tensors. A handle: copies share the memory, which lives as
@@ -93,6 +103,8 @@ class LoaderBatch {
   std::span<const float> dense() const;
   /// [sparse columns, rows]: number of ids in each row, column after column.
   std::span<const std::int32_t> lengths() const;
+  /// All of the batch's memory: what the other functions return lies in it.
+  std::span<const std::byte> memory() const;
   /// The ids, column after column, and within a column row after row: the layout of a
   /// KeyedJaggedTensor.
   std::span<const std::int64_t> values() const;
@@ -103,6 +115,13 @@ class LoaderBatch {
     std::span<const std::int64_t> values;
   };
   Column sparse(std::size_t column) const;
+
+  /// [rows]: a factor for each row's loss, finite and at least 0; empty without weights.
+  std::span<const float> weights() const;
+  /// [rows]: the values of an int64 column of LoaderSchema::extra; 0 where the field is missing.
+  std::span<const std::int64_t> extra(std::size_t column) const;
+  /// [rows]: the same for a float64 column; NaN where the field is missing.
+  std::span<const double> extra_floats(std::size_t column) const;
 
  private:
   std::shared_ptr<const Batch> batch_;
@@ -123,10 +142,20 @@ struct LoaderStats {
   double starved_ratio = 0;        ///< Share of `seconds` in which next() waited.
   std::uint64_t memory_bytes = 0;  ///< Accounted for now.
   std::uint64_t memory_limit = 0;
-  std::uint64_t decisions = 0;  ///< Decisions of the tuner.
+  std::uint64_t requests = 0;    ///< Reads of files and stores by this process since open().
+  std::uint64_t bytes_read = 0;  ///< Their bytes.
+  std::uint64_t decisions = 0;   ///< Decisions of the tuner.
   std::vector<Stage> stages;
 
   double rows_per_second() const { return seconds > 0 ? static_cast<double>(rows) / seconds : 0; }
+};
+
+/// The batches of an epoch.
+struct LoaderEpoch {
+  std::uint64_t batches = 0;
+  /// False: an upper bound, since damaged rows or rows held out or sampled away may be left out,
+  /// and no epoch has been read to its end yet. Of several ranks it is always exact.
+  bool exact = false;
 };
 
 /// A loader's position: what it has returned so far.
@@ -135,14 +164,18 @@ struct LoaderPosition {
   std::uint64_t batches = 0;
   std::uint64_t rows = 0;
   std::uint64_t bad_rows = 0;  ///< Damaged rows that were left out.
-  /// Digest of all batches returned; equal for equal batches in the same order.
+  /// Digest of all batches returned; equal for equal batches in the same order. Of a rank, or after
+  /// the state of one: of the batches that this loader has returned.
   std::string order_digest;
+  /// Whether the position is that of a rank: then the digest and the damaged rows are this
+  /// loader's.
+  bool of_ranks = false;
 };
 
 /// Reads a job's batches.
 ///
-/// next(), state(), position() and the destructor belong to one thread at a time; stop(), set() and
-/// stats() may be called on any. Owns threads from the first next() on. No function throws.
+/// next(), wait(), begin_epoch(), resume() and the destructor belong to one thread at a time; all
+/// other functions may be called on any. Owns threads from the first next() on. No function throws.
 class Loader {
  public:
   /// A key's value, with TOML's types.
@@ -160,9 +193,25 @@ class Loader {
 
   struct Options {
     std::vector<std::string> set = {};  ///< `KEY=VALUE`, as the command line's `--set`.
-    std::string resume = {};            ///< A state() to continue from; "": start at the beginning.
+    /// Operators behind the job's own, as tables of `[[transform]]`. For the job of a file.
+    std::vector<Table> transforms = {};
+    std::string resume = {};  ///< A state() to continue from; "": start at the beginning.
     /// Ends the stream after so many batches of this loader.
     std::uint64_t max_batches = ~std::uint64_t{0};
+    /// next() also returns nullopt at the end of each epoch, and the call after that begins the
+    /// next epoch. The stream has no end; `order.epochs` does not count.
+    bool by_epoch = false;
+    /// One of several ranks of a training, each with a loader of its own, on any machine: its
+    /// batches are rows [rank · n / ranks, (rank + 1) · n / ranks) of the job's batches, which have
+    /// n = `order.batch_size` rows, and it reads about as large a part of the data. Needs
+    /// `order.mode = "exact"`. Rows that may be damaged, held out or sampled away are counted by
+    /// open(), once.
+    std::uint32_t rank = 0;
+    std::uint32_t ranks = 1;
+    /// If another run uses `run.dir`, the loader uses a free folder in it, and that run's index.
+    bool share_run_dir = false;
+    /// A request ends open() with an error, and later the stream, as stop() does.
+    std::stop_token stop = {};
     /// Receives lines for the user: stalls, indexing, the tuner's notes. Called on the loader's
     /// threads.
     std::function<void(const std::string&)> on_message = {};
@@ -187,6 +236,19 @@ class Loader {
   /// exception: when batches that the program holds fill `pipeline.memory` (kConfig), the call can
   /// be repeated once some are released.
   LoaderResult<std::optional<LoaderBatch>> next();
+  /// Waits until next() need not wait, at most for `patience`; returns whether it need not. For
+  /// programs that have to look up now and then. Starts the run, as next() does.
+  bool wait(std::chrono::nanoseconds patience);
+  /// With Options::by_epoch: begins a pass. If the last batch of an epoch was returned, but not its
+  /// end, the end is left out.
+  void begin_epoch();
+
+  /// Continues from a state(), as Options::resume does. kConfig after the first next(), and if the
+  /// state is another job's; the position stays then.
+  LoaderStatus resume(const std::string& state);
+
+  /// Returns how many batches an epoch has.
+  LoaderEpoch epoch() const;
 
   LoaderPosition position() const;
   /// Returns the position as a text below 1 KB. Pass it as Options::resume to a loader of the same

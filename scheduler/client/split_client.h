@@ -58,6 +58,11 @@ class ArrivalSink {
   /// this node has made the split itself already. Returns an error if the bytes are not such a
   /// split; it is then made again.
   virtual Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) = 0;
+
+  /// Called with what a worker's process has asked of files and stores so far, when a split of it
+  /// arrived; on the split client's thread.
+  virtual void has_read(const std::string& /*worker*/, std::uint64_t /*pid*/,
+                        const Reads& /*reads*/) {}
 };
 
 struct SplitClientOptions {

@@ -1,5 +1,6 @@
 #include "scheduler/head/head_state.h"
 
+#include <iterator>
 #include <utility>
 
 #include "core/wire/codec.h"
@@ -141,6 +142,10 @@ Status HeadState::apply_one(const NodeLeft& event) {
 Status HeadState::apply_one(const LearnedStateSaved& event) {
   if (event.key.empty()) return fail(Code::kInvalid, "experience needs a key");
   learned_state_[event.key] = event.text;
+  // Each kind of work and node has one; a head that lives for years forgets some of them.
+  for (auto it = learned_state_.begin(); learned_state_.size() > kMostLearnedStates;) {
+    it = it->first == event.key ? std::next(it) : learned_state_.erase(it);
+  }
   return {};
 }
 

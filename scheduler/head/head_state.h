@@ -83,6 +83,8 @@ class HeadState {
   /// Members by incarnation.
   const std::map<std::uint64_t, Node>& nodes() const { return nodes_; }
   std::uint64_t last_incarnation() const { return last_incarnation_; }
+  /// What tuners have learned, by key; at most so many.
+  static constexpr std::size_t kMostLearnedStates = 256;
   const std::map<std::string, std::string>& learned_state() const { return learned_state_; }
 
   std::string encode() const;

@@ -114,6 +114,10 @@ void Members::heard(Member& member, const Heartbeat& heartbeat, Time now) {
   member.node.rate = member.meter.update(heartbeat.splits_done, now);
   member.node.busy_cpus = heartbeat.busy_cpus;
   member.node.memory_used = heartbeat.memory_bytes;
+  member.node.could_make = std::isfinite(heartbeat.could_make) ? heartbeat.could_make : 0;
+  member.node.busy = std::isfinite(heartbeat.busy) ? std::clamp(heartbeat.busy, 0.0, 1.0) : 1;
+  // Until the worker has opened the job, it counts for the one before.
+  if (member.node.state == NodeStatus::State::kPrepared) member.node.reads = heartbeat.reads;
 }
 
 std::vector<Members::Loss> Members::losses(Time now, Time lost_after, bool job_is_open) const {
@@ -143,6 +147,7 @@ void Members::forget_job() {
   for (auto& [incarnation, member] : all_) {
     member.node.state = NodeStatus::State::kJoined;
     member.node.trouble.clear();
+    member.node.reads = {};
   }
 }
 

@@ -106,8 +106,8 @@ class Members {
   std::size_t num_prepared() const;
   /// Splits per second of all members.
   double rate() const;
-  /// The mean rate of members that make splits outside the trainer's process, which an autoscaler
-  /// can add more of. 0 before any of them has made a split.
+  /// The mean rate of members that make splits outside the trainer's process. 0 before any of them
+  /// has made a split.
   double mean_remote_rate() const;
 
  private:

@@ -69,8 +69,13 @@ class SplitExecutor {
   struct Load {
     double busy_cpus = 0;  ///< Mean since the last call.
     std::uint64_t memory_bytes = 0;
+    double could_make = 0;  ///< Splits per second with enough leases; 0: not known.
+    double busy = 1;        ///< The share of time in which it had as much work as it takes.
   };
   virtual Load load() = 0;
+
+  /// What this process has asked of files and stores for the open job; nothing if others count it.
+  virtual Reads reads() const { return {}; }
 };
 
 }  // namespace forebay::scheduler

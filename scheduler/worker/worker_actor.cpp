@@ -108,7 +108,10 @@ void WorkerActor::beat(Context& context) {
                       .holds = held_.numbers(),
                       .splits_done = splits_done_,
                       .busy_cpus = load.busy_cpus,
-                      .memory_bytes = load.memory_bytes};
+                      .memory_bytes = load.memory_bytes,
+                      .reads = executor_.reads(),
+                      .could_make = load.could_make,
+                      .busy = load.busy};
   context.ask(head_, std::move(heartbeat), options_.ask_timeout, self(context), incarnation_);
 }
 
@@ -357,7 +360,11 @@ Status WorkerActor::on(const Pull& pull, Context& context) {
 
 void WorkerActor::send(std::uint64_t split, Held& held, Context& context) {
   held.told = context.clock().now();
-  const auto status = context.tell(split_client(), Deliver{split, options_.name, held.frames});
+  const auto status = context.tell(split_client(), Deliver{.split = split,
+                                                           .worker = options_.name,
+                                                           .frames = held.frames,
+                                                           .pid = options_.pid,
+                                                           .reads = executor_.reads()});
   held.state = Held::State::kSent;
   if (status) return;
   if (status.error().code != Code::kOverloaded) {

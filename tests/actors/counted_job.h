@@ -27,6 +27,7 @@ class CountedJob {
     bool drop_last = false;
     bool damages = false;
     bool holds_out = false;
+    std::uint32_t parts = 1;  ///< Of each split; some have no rows.
   };
 
   explicit CountedJob(const Shape& shape) : shape_(shape), order_(dataset_, spec_of(shape)) {}
@@ -52,18 +53,20 @@ class CountedJob {
     ended.finished = start.epoch >= spec_.epochs;
     if (ended.finished) return ended;
     Collected sink(ended);
-    ReorderBuffer reorder_buffer(spec_, order_.num_splits(), start, pool_, sink);
+    ReorderBuffer reorder_buffer(spec_, {.splits = order_.num_splits()}, start, pool_, sink);
     SplitQueue queue(order_, spec_.epochs, start);
-    std::vector<SplitId> on_the_way;
+    std::vector<Split> on_the_way;
     Random random(seed);
     while (ended.status && !reorder_buffer.finished()) {
-      for (; on_the_way.size() < kWindow && queue.front(); queue.pop()) {
-        on_the_way.push_back(*queue.front());
+      for (; on_the_way.size() < kWindow * shape_.parts && queue.front(); queue.pop()) {
+        for (std::uint32_t part = 0; part < shape_.parts; ++part) {
+          on_the_way.push_back(split(*queue.front(), part));
+        }
       }
       if (on_the_way.empty()) return ended;
       const auto next =
           on_the_way.begin() + static_cast<std::ptrdiff_t>(random.below(on_the_way.size()));
-      ended.status = reorder_buffer.add(split(*next));
+      ended.status = reorder_buffer.add(std::move(*next));
       on_the_way.erase(next);
     }
     ended.finished = ended.status && reorder_buffer.finished();
@@ -83,7 +86,7 @@ class CountedJob {
       ended.positions.push_back(batch->after);
       return true;
     }
-    void batched(const SplitId&) override {}
+    void batched(const SplitId&, bool) override {}
     Status damaged(const std::vector<BadRow>&) override { return {}; }
     Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
     Ended& ended;
@@ -98,9 +101,11 @@ class CountedJob {
     return spec_;
   }
 
-  Split split(const SplitId& id) {
+  Split split(const SplitId& id, std::uint32_t part) {
     Split made;
     made.id = id;
+    made.part = part;
+    made.parts = shape_.parts;
     std::size_t sound = 0;
     for (const BlockRef& block : order_.blocks(id.epoch, id.index)) {
       for (std::uint64_t row = 0; row < block.rows; ++row) {
@@ -114,7 +119,13 @@ class CountedJob {
         }
       }
     }
-    made.columns = numbered_rows(id.number * 1000, sound, pool_);
+    const std::size_t first = sound * part / shape_.parts;
+    const std::size_t end = sound * (part + 1) / shape_.parts;
+    made.columns = numbered_rows(id.number * 1000 + first, end - first, pool_);
+    if (part > 0) {
+      made.bad.clear();
+      made.filtered = 0;
+    }
     return made;
   }
 

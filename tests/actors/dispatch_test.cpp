@@ -126,13 +126,15 @@ class TwoNodes final : public SplitDispatch, StageOwner {
   Status put(Split&& split, PoolContext&) override {
     const std::uint64_t number = split.id.number;
     split.node = "w";
-    const bool first = pipeline_->accept(std::move(split));
+    std::vector<Split> parts;
+    parts.push_back(std::move(split));
+    const bool first = pipeline_->accept(std::move(parts));
     const std::lock_guard lock(mutex_);
     if (first) ++times_taken[number];
     return {};
   }
   void failed(const Error&) override {}
-  bool has_room_for(std::uint64_t) const override { return true; }
+  bool has_room_for(std::uint64_t, std::uint64_t) const override { return true; }
 
   test::TempDir dir_;
   MemoryBudget budget_{1 << 28};
@@ -176,7 +178,9 @@ TEST_CASE("a pipeline refuses a split that was not issued or has arrived", "[act
   CHECK(expected.take(7).has_value());
   CHECK_FALSE(expected.take(7).has_value());
   auto pipeline = nodes.start(&nodes);
-  CHECK_FALSE(pipeline->accept({.id = {.number = 1'000'000}}));
+  std::vector<Split> unknown(1);
+  unknown[0].id.number = 1'000'000;
+  CHECK_FALSE(pipeline->accept(std::move(unknown)));
 }
 
 /// A dispatch that drops issued splits: no node makes them.

@@ -77,6 +77,34 @@ TEST_CASE("a loader state is read as it was written", "[actors][loader_state]") 
   CHECK(parse(to_json(LoaderState())).value() == LoaderState());
 }
 
+TEST_CASE("the state of a rank has no digest and no counts of rows left out",
+          "[actors][loader_state]") {
+  LoaderState state = some_state();
+  state.position.sampled = 4;
+  state.position.of_ranks = true;
+  const auto object = nlohmann::json::parse(to_json(state));
+  for (const char* key : {"digest", "bad_rows", "held_out", "left_out", "sampled"}) {
+    CHECK_FALSE(object.contains(key));
+  }
+  auto again = parse(to_json(state));
+  REQUIRE(again);
+  CHECK(again->position.of_ranks);
+  CHECK(again->position.rows == state.position.rows);
+  CHECK(again->position.counted() == 0);
+  CHECK(to_json(*again) == to_json(state));
+  // One of them alone is a damaged state, not a rank's.
+  auto half = object;
+  half["bad_rows"] = 2;
+  CHECK_FALSE(parse(with_checksum(half)));
+}
+
+TEST_CASE("rows sampled away are in a state if there are any", "[actors][loader_state]") {
+  LoaderState state = some_state();
+  CHECK(to_json(state).find("sampled") == std::string::npos);
+  state.position.sampled = 4;
+  CHECK(parse(to_json(state)).value() == state);
+}
+
 TEST_CASE("a loader state is below 1 KB", "[actors][loader_state]") {
   LoaderState state = some_state();
   for (const char* key : {"shuffle", "transforms", "columns", "evaluate_share", "drop_last"}) {

@@ -7,7 +7,7 @@ namespace forebay {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr MemorySizes kSizes{
+const MemorySizes kSizes{
     .usual_split = 2 * kMiB, .largest_split = 3 * kMiB, .batch = kMiB, .cutting = 4 * kMiB};
 /// The memory of two other actors.
 constexpr std::uint64_t kOthers = 2 * kThreadBytes;
@@ -26,6 +26,32 @@ TEST_CASE("with enough memory, window and prefetch get the sizes they want",
   CHECK(shares.buffers == 100 * kMiB);
   CHECK(shares.window == 20 * kMiB);  // 4 actors, 4 stages and 2, of 2 MiB
   CHECK(shares.prefetch == 10 * kMiB);
+}
+
+TEST_CASE("child processes of actors are no memory for buffers", "[actors][memory_shares]") {
+  MemorySizes sizes = kSizes;
+  sizes.children = {0, 0, 0, 50 * kMiB};
+  const MemoryDemand demand{.actors = 4,
+                            .stages = 4,
+                            .threads = 4,
+                            .children = children_bytes(sizes, {1, 1, 1, 2}),
+                            .prefetch = 10 * kMiB};
+  CHECK(demand.children == 100 * kMiB);
+  CHECK(share_memory(room_for_buffers(200 * kMiB, 4), sizes, demand).buffers == 100 * kMiB);
+  CHECK(least_room(4, sizes) == least_room(4, kSizes) + 50 * kMiB);
+  CHECK(children_bytes(sizes, {}) == 0);
+}
+
+TEST_CASE("the window holds as many splits made in parts as are wanted",
+          "[actors][memory_shares]") {
+  MemorySizes sizes = kSizes;
+  sizes.held = 30 * kMiB;
+  const MemoryDemand demand{.actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB};
+  const std::uint64_t room = room_for_buffers(200 * kMiB, 4);
+  CHECK(share_memory(room, sizes, demand).window == 60 * kMiB);
+  sizes.splits_held = 3;  // as of a store
+  CHECK(share_memory(room, sizes, demand).window == 90 * kMiB);
+  CHECK(share_memory(room, sizes, demand).parts == 20 * kMiB);
 }
 
 TEST_CASE("prefetch shrinks first, then the window down to the least", "[actors][memory_shares]") {

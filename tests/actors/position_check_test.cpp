@@ -26,6 +26,9 @@ const std::vector<CountedJob::Shape>& shapes() {
       {.mode = Mode::kArrival},
       {.mode = Mode::kArrival, .damages = true, .holds_out = true},
       {.mode = Mode::kArrival, .drop_last = true, .damages = true},
+      {.damages = true, .holds_out = true, .parts = 5},
+      {.drop_last = true, .damages = true, .parts = 40},
+      {.mode = Mode::kArrival, .damages = true, .parts = 5},
   };
   return all;
 }
@@ -193,7 +196,7 @@ TEST_CASE("a run from any accepted numbers ends with its rows or with an error",
   for (const CountedJob::Shape& shape : shapes()) {
     CountedJob job(shape);
     const auto positions = some_positions(job);
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 1500; ++i) {
       Position other = positions[random.below(positions.size())];
       for (std::uint32_t left = 1 + random.below(4); left > 0; --left) {
         const Number& number = kNumbers[random.below(kNumbers.size())];

@@ -33,7 +33,7 @@ struct Collected final : BatchSink {
     batches.push_back(std::move(batch));
     return batches.size() < stop_after;
   }
-  void batched(const SplitId&) override { ++batched_splits; }
+  void batched(const SplitId&, bool is_last) override { batched_splits += is_last ? 1 : 0; }
   Status damaged(const std::vector<BadRow>& rows) override {
     bad.insert(bad.end(), rows.begin(), rows.end());
     return {};
@@ -55,6 +55,7 @@ struct Job {
   MemoryBudget budget{1 << 30};
   BufferPool pool{budget};
   OrderSpec order;
+  std::size_t lanes = 1;
 
   Job() {
     order.batch_size = 8;
@@ -87,7 +88,7 @@ struct Job {
 
   /// Runs the rest of the job with splits that arrive near their turn, in an order drawn by `seed`.
   Position run(Collected& to, const Position& start, std::uint64_t seed) {
-    ReorderBuffer reorder_buffer(order, kSplits, start, pool, to);
+    ReorderBuffer reorder_buffer(order, {.splits = kSplits, .lanes = lanes}, start, pool, to);
     auto numbers = needed(start);
     Random random(seed);
     for (std::size_t i = 0; i + 1 < numbers.size() && seed != 0; ++i) {
@@ -124,7 +125,7 @@ TEST_CASE("a split with fewer rows than were given out of it ends the run", "[ac
     start.split = start.open_split = 1;
     start.split_rows = rows;
     Collected got;
-    ReorderBuffer reorder_buffer(job.order, kSplits, start, job.pool, got);
+    ReorderBuffer reorder_buffer(job.order, {.splits = kSplits}, start, job.pool, got);
     const auto refused = reorder_buffer.add(job.split(1));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == Code::kCorrupt);
@@ -137,7 +138,7 @@ TEST_CASE("a split with fewer rows than were given out of it ends the run", "[ac
 TEST_CASE("an epoch that leaves out other rows than the first ends the run", "[actors][batcher]") {
   Job job;
   Collected got;
-  ReorderBuffer reorder_buffer(job.order, kSplits, {}, job.pool, got);
+  ReorderBuffer reorder_buffer(job.order, {.splits = kSplits}, {}, job.pool, got);
   for (std::uint64_t number = 0; number + 1 < 2 * kSplits; ++number) {
     REQUIRE(reorder_buffer.add(job.split(number)));
   }
@@ -146,9 +147,9 @@ TEST_CASE("an epoch that leaves out other rows than the first ends the run", "[a
   const auto refused = reorder_buffer.add(std::move(last));
   REQUIRE_FALSE(refused);
   // Each epoch: one damaged row, and two held out of each of 13 splits.
-  CHECK_THAT(
-      refused.error().message,
-      Catch::StartsWith("epoch 1 left out 28 damaged and held-out rows, the first epoch 27"));
+  CHECK_THAT(refused.error().message,
+             Catch::StartsWith(
+                 "epoch 1 left out 28 rows (damaged, held out, not sampled), the first epoch 27"));
 }
 
 TEST_CASE("drop_last leaves out the rows that fill no batch, in every epoch", "[actors][batcher]") {
@@ -180,6 +181,8 @@ TEST_CASE("in exact order the batches do not depend on the order in which splits
 TEST_CASE("a run that stops after any batch and goes on ends with the same digest",
           "[actors][batcher]") {
   Job job;
+  job.lanes = GENERATE(1, 4, 8);
+  job.order.drop_last = GENERATE(false, true);
   Collected whole;
   const Position end = job.run(whole, {}, 3);
   for (std::size_t stop = 1; stop < whole.batches.size(); ++stop) {
@@ -198,6 +201,7 @@ TEST_CASE("in arrival order every row comes once an epoch, however often the run
           "[actors][batcher]") {
   Job job;
   job.order.mode = Mode::kArrival;
+  job.lanes = GENERATE(1, 2);
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     INFO("seed " << seed);
     Random random(seed);
@@ -224,7 +228,7 @@ TEST_CASE("a row that is damaged in a later epoch only ends the run and is named
   const BadRow other{.file = 0, .offset = 55, .line = 5, .reason = "bad", .text = ""};
   const auto run = [&](const Position& start, std::uint64_t first, std::uint64_t damaged) {
     Collected got;
-    ReorderBuffer reorder_buffer(job.order, kSplits, start, job.pool, got);
+    ReorderBuffer reorder_buffer(job.order, {.splits = kSplits}, start, job.pool, got);
     Status status;
     for (std::uint64_t number = first; number < 2 * kSplits && status; ++number) {
       Split split = job.split(number);
@@ -269,7 +273,7 @@ TEST_CASE("a run that stops before it gave anything out keeps its start", "[acto
   const Position position = job.run(first, {}, 0);
   REQUIRE(position.split_rows > 0);
   Collected nothing;
-  const ReorderBuffer reorder_buffer(job.order, kSplits, position, job.pool, nothing);
+  const ReorderBuffer reorder_buffer(job.order, {.splits = kSplits}, position, job.pool, nothing);
   CHECK(reorder_buffer.position() == position);
 }
 

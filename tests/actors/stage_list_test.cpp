@@ -29,6 +29,23 @@ std::string cut(const std::vector<std::string>& stages) {
   return text;
 }
 
+TEST_CASE("an operator in Python begins a stage of its own", "[actors][stage_list]") {
+  auto list = operators({"", "", "", "", "named"});
+  for (const std::size_t op : {1U, 3U, 4U}) list[op].op = kPythonOp;
+  const auto stages = stages_of(list);
+  REQUIRE(stages);
+  CHECK(names_of(*stages) == "load, decode, shuffle, transform, python, python-2, named");
+  CHECK((*stages)[4].end_op == 3);  // log1p behind it joins it
+}
+
+TEST_CASE("a stage that the job calls python does not stop another", "[actors][stage_list]") {
+  auto list = operators({"python", ""});
+  list[1].op = kPythonOp;
+  const auto stages = stages_of(list);
+  REQUIRE(stages);
+  CHECK(names_of(*stages) == "load, decode, shuffle, python, python-2");
+}
+
 TEST_CASE("load, decode and shuffle come first, also without operators", "[actors][stage_list]") {
   const auto stages = stages_of({});
   REQUIRE(stages);

@@ -136,10 +136,10 @@ void bench_batcher() {
   double packed = 1;
   for (int i = 0; i < 100; ++i) {
     Batcher batcher(kRows, pool);
-    batcher.add(criteo_rows(kRows, pool), 0);
+    batcher.add(criteo_rows(kRows, pool));
     local = std::min(local, seconds_of([&] { batcher.cut(); }));
     auto came = unpack_columns(frames, {kRows, 13, 26, std::size_t{1} << 30}, pool);
-    batcher.add(std::move(came->columns), 0);
+    batcher.add(std::move(came->columns));
     packed = std::min(packed, seconds_of([&] { batcher.cut(); }));
   }
   std::printf("cutting a batch: %.1f ns a row of local columns, %.1f of packed ones\n",

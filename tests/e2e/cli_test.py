@@ -172,6 +172,27 @@ class CommandLine(Scenario):
         bad = job.run("doctor")
         self.assertEqual(bad.status, 1, bad)
 
+    def test_inspect_and_doctor_say_how_a_parquet_file_lies(self):
+        data = pathlib.Path(__file__).parent / "data/parquet_testing"
+        job = self.job(dataset={"format": "parquet", "paths": [str(data / "alltypes_plain.snappy.parquet")]},
+                       columns={"label": "bool_col", "dense": ["double_col"], "sparse": ["int_col"]},
+                       pipeline={"memory": "1GiB"}, trainer={"model": "none"})
+        path = str(data / "alltypes_plain.snappy.parquet")
+        shown = self.forebay("inspect", path, "--json").json["files"][0]
+        self.assertEqual((shown["kind"], shown["rows"], shown["layout"]["row_groups"]), ("parquet", 2, 1))
+        columns = {column["name"]: column for column in shown["columns"]}
+        self.assertEqual(columns["int_col"]["codecs"], ["SNAPPY"])
+        self.assertTrue(columns["int_col"]["encodings"])
+        looked = self.forebay("doctor", path, "--json").json
+        self.assertEqual([check["status"] for check in looked["checks"]], ["ok", "ok"])
+        self.assertEqual(looked["layout"]["rows_per_group"], 2)
+        checked = job.run("doctor", "--json")
+        self.assertEqual(checked.status, 0, checked)
+        self.assertEqual(checked.json["layout"]["wanted_columns"], 3)
+        self.assertEqual(checked.json["layout"]["grains"], 1)
+        names = [check["name"] for check in checked.json["checks"]]
+        self.assertLessEqual({"layout", "grains", "reads"}, set(names))
+
 
 if __name__ == "__main__":
     main()

@@ -58,6 +58,20 @@ class Ranks(Scenario):
                 self.assertEqual(other.out, "")
                 self.assertIn(f"rank {rank} trained on", other.err)
 
+    def test_weights_of_rows_reach_every_rank(self):
+        job = self.trained(**{**TAME, "learning_rate": 1e-4})
+        plain = self.assert_done(job.run("train", "--json"))
+        # Rows whose I1 is missing or negative have no weight.
+        job.change(dataset={"bad_rows": 20011},
+                   columns={"label": "label", "dense": ["I2"], "sparse": ["C*"], "weight": "I1"})
+        alone = self.assert_done(job.run("train", "--json", "--restart"))
+        self.assertGreater(alone["bad_rows"], 0)
+        self.assertNotEqual(alone["loss"], plain["loss"])
+        first, _ = self.finish(self.start(job, 2, "--json", "--restart"))
+        for key in (*SAME, "bad_rows"):
+            self.assertEqual(first.json[key], alone[key], key)
+        self.assertAlmostEqual(first.json["loss"] / alone["loss"], 1, delta=1e-5)
+
     def test_ranks_of_one_machine_share_its_cpus(self):
         job = self.trained()
         del job.tables["trainer"]["threads"]

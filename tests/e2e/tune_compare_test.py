@@ -183,6 +183,46 @@ class TuneCompare(Scenario):
         self.assertIn("stopped after", finished.err)
         self.assertIn("runs", json.loads(finished.out.splitlines()[-1]))
 
+    def put_world(self):
+        path = self.put("world")
+        nodes = "".join(f'[[node]]\nname = "{name}"\ncpus = {cpus}\nmemory_bytes = {64 * GIB}\n{more}\n'
+                        for name, cpus, more in (("n1", 8, "trainer = true"), ("n2", 4, "link_rate = 1.0e8")))
+        event = '[[event]]\nat_seconds = 40\nnode = "n2"\npresent = false\n'
+        path.write_text(path.read_text() + nodes + event)
+        return path
+
+    def test_every_node_of_a_world_has_its_figures_and_the_best_is_searched_once(self):
+        path = self.put_world()
+        arguments = [path, "--policies", "greedy,oracle", "--seeds", "1", "--decisions", "40", "--json"]
+        result = self.assert_done(self.compare(*arguments))
+        for run in result["runs"]:
+            self.assertEqual(set(run) - {"guarded_decisions", "faults", "decisions", "memory_limit_bytes"},
+                             RUN_KEYS | {"best_known", "nodes", "ratio_final"})
+            self.assertTrue(run["best_known"])
+            self.assertGreater(run["ratio_overall"], 0.9)
+            self.assertEqual([node["name"] for node in run["nodes"]], ["n1", "n2"])
+            self.assertAlmostEqual(sum(node["share"] for node in run["nodes"]), 1)
+            self.assertEqual(len(run["recoveries"]), 1)
+        kept = path.with_name("world.toml.best.json")
+        self.assertEqual(len(json.loads(kept.read_text())["best"]), 2)  # with n2 and without
+        before = kept.stat().st_mtime_ns
+        again = self.assert_done(self.compare(*arguments))
+        self.assertEqual(without_times(again), without_times(result))
+        self.assertEqual(kept.stat().st_mtime_ns, before)
+
+    def test_a_world_of_several_nodes_is_simulated_only(self):
+        path = self.put_world()
+        for arguments in (["tune", "compare", path, "--machine", "emulated"],
+                          ["emulate", path, "--allocation", "n1.load=2"]):
+            self.assert_refused(Running(arguments, self.folder).wait(), 2, "simulat")
+        figures = self.assert_done(Running(["simulate", path, "--allocation", "udf=4,n2.udf=2", "--seconds", "60",
+                                            "--json"], self.folder).wait())
+        self.assertEqual(figures["allocation"], {"n1.load": 1, "n1.udf": 4, "n1.batch": 1,
+                                                 "n2.load": 1, "n2.udf": 2, "n2.batch": 1})
+        self.assertTrue(figures["best_known"])
+        self.assertAlmostEqual(sum(node["splits_per_second"] for node in figures["nodes"]),
+                               figures["splits_per_second"], places=6)
+
     def test_the_policies_are_listed(self):
         listed = Running(["tune", "--policies"], self.folder).wait()
         self.assertEqual(listed.status, 0, listed)
@@ -197,7 +237,9 @@ class TuneCompare(Scenario):
         by_name = {each["name"]: each for each in results}
         self.assertEqual((by_name["simulator_steps"]["unit"], by_name["simulator_steps"]["limit"]), ("steps/s", 2e6))
         self.assertEqual((by_name["decision"]["unit"], by_name["decision"]["limit"]), ("s", 1e-3))
-        for name in ("simulator_steps", "decision"):
+        self.assertEqual(by_name["simulator_steps_shared"]["limit"], 3e5)
+        self.assertEqual(by_name["simulator_steps_nodes"]["limit"], 5e4)
+        for name in ("simulator_steps", "simulator_steps_shared", "simulator_steps_nodes", "decision"):
             self.assertGreater(by_name[name]["value"], 0)
 
     def test_the_emulated_machine_is_compared_in_real_time(self):

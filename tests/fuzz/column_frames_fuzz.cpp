@@ -34,6 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   UnpackLimits limits{.max_rows = 10'000, .dense = 2, .sparse = 2, .max_bytes = 1 << 20};
   if (layout) limits.dense = std::min<std::size_t>(layout->dense, 100);
   if (layout) limits.sparse = layout->sparse.size();
+  if (layout) limits.weights = layout->weights;
+  if (layout) limits.extras = std::min<std::size_t>(layout->extras, 100);
 
   MemoryBudget budget(std::size_t{1} << 30);
   BufferPool pool(budget);

@@ -12,8 +12,9 @@
 namespace forebay::fuzz {
 namespace {
 
-bool read_int(const std::string& field, float& value) {
+bool read_int(const std::string& field, float& value, std::int64_t& integer) {
   value = missing_value();
+  integer = 0;
   if (field.empty()) return true;
   const bool minus = field[0] == '-';
   if (field.size() == (minus ? 1U : 0U)) return false;
@@ -25,7 +26,8 @@ bool read_int(const std::string& field, float& value) {
     if (magnitude > limit) return false;
   }
   const auto bits = static_cast<std::uint64_t>(magnitude);
-  value = static_cast<float>(static_cast<std::int64_t>(minus ? 0 - bits : bits));
+  integer = static_cast<std::int64_t>(minus ? 0 - bits : bits);
+  value = static_cast<float>(integer);
   return true;
 }
 
@@ -50,7 +52,7 @@ bool read_token(const std::string& field, std::vector<std::int64_t>& ids) {
   return true;
 }
 
-bool read_row(std::string line, Row& row) {
+bool read_row(std::string line, Row& row, std::vector<std::int64_t>& integers) {
   if (line.ends_with('\r')) line.pop_back();
   std::vector<std::string> fields(1);
   for (const char letter : line) {
@@ -64,8 +66,9 @@ bool read_row(std::string line, Row& row) {
   row.label = fields[0] == "1" ? 1.0F : 0.0F;
   row.dense.resize(13);
   row.sparse.resize(26);
+  integers.resize(13);
   for (std::size_t i = 0; i < 13; ++i) {
-    if (!read_int(fields[1 + i], row.dense[i])) return false;
+    if (!read_int(fields[1 + i], row.dense[i], integers[i])) return false;
   }
   for (std::size_t i = 0; i < 26; ++i) {
     if (!read_token(fields[14 + i], row.sparse[i])) return false;
@@ -73,14 +76,26 @@ bool read_row(std::string line, Row& row) {
   return true;
 }
 
-Expected parse(std::string_view text) {
+/// Keeps I1 and C1; I2 is the weight, I3 and C2 are extra columns.
+bool with_rest(Row& row, const std::vector<std::int64_t>& integers) {
+  row.weight = row.dense[1];
+  row.extras = {integers[2], row.sparse[1].empty() ? 0 : row.sparse[1][0]};
+  row.dense.resize(1);
+  row.sparse.resize(1);
+  return !is_missing(row.weight) && row.weight >= 0;
+}
+
+Expected parse(std::string_view text, bool rest) {
   Expected expected;
   std::size_t at = 0;
   while (at < text.size()) {
     std::size_t end = at;
     while (end < text.size() && text[end] != '\n') ++end;
-    Row row{.offset = at};
-    if (read_row(std::string(text.substr(at, end - at)), row)) {
+    Row row;
+    row.offset = at;
+    std::vector<std::int64_t> integers;
+    if (read_row(std::string(text.substr(at, end - at)), row, integers) &&
+        (!rest || with_rest(row, integers))) {
       expected.rows.push_back(row);
     } else {
       expected.damaged.push_back(at);
@@ -114,11 +129,14 @@ std::string spelled_out(std::string_view data) {
 }
 
 void check_text(std::string_view text, std::size_t piece) {
-  const Expected expected = parse(text);
+  const Expected expected = parse(text, false);
   for (int level = 0; level <= static_cast<int>(best_cpu_level()); ++level) {
     const auto format = open_criteo_tsv({}, {}, static_cast<CpuLevel>(level));
     check(**format, text, piece, expected);
   }
+  const ColumnSpec columns{
+      .label = "label", .dense = {"I1"}, .sparse = {"C1"}, .weight = "I2", .extra = {"I3", "C2"}};
+  check(**open_criteo_tsv({}, columns), text, piece, parse(text, true));
 }
 
 }  // namespace

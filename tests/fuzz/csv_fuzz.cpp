@@ -1,9 +1,14 @@
 // Any bytes as a CSV file: the scanner, the cutting and the decoder against a parser that is a
 // state machine over single letters.
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "actors/format/csv/csv.h"
 #include "actors/format/csv/decimal.h"
@@ -12,6 +17,8 @@
 
 namespace forebay::fuzz {
 namespace {
+
+constexpr double kThreshold = 0.5;
 
 /// One record: fields without their quotes, and whether its syntax is sound.
 struct Record {
@@ -98,6 +105,16 @@ bool read_float(const std::string& field, float& value) {
   return *end == '\0';
 }
 
+/// By way of strtod; empty unless finite.
+std::optional<double> read_finite(const std::string& field) {
+  if (field.empty() || field.find_first_not_of("+-.0123456789eE") != std::string::npos) return {};
+  char* end = nullptr;
+  const double value = std::strtod(field.c_str(), &end);
+  if (*end != '\0' || !std::isfinite(value)) return {};
+  return value;
+}
+
+/// Label, dense value and id: the usual columns.
 bool read_row(const Record& record, std::size_t columns, Row& row) {
   if (!record.sound || record.fields.size() != columns) return false;
   const std::string label = trimmed(record.fields[0]);
@@ -110,9 +127,33 @@ bool read_row(const Record& record, std::size_t columns, Row& row) {
   return read_float(trimmed(record.fields[1]), row.dense[0]);
 }
 
-void check_text(const std::string& text, std::size_t piece) {
+/// A label with a threshold, a weight and an id.
+bool read_weighted(const Record& record, std::size_t columns, Row& row) {
+  if (!record.sound || record.fields.size() != columns) return false;
+  const auto label = read_finite(trimmed(record.fields[0]));
+  if (!label) return false;
+  row.label = *label >= kThreshold ? 1.0F : 0.0F;
+  const std::string weight = trimmed(record.fields[1]);
+  if (weight.empty() || !read_float(weight, row.weight)) return false;
+  if (!std::isfinite(row.weight) || row.weight < 0) return false;
+  row.sparse.resize(1);
+  if (!record.fields[2].empty()) row.sparse[0].push_back(id_of(record.fields[2]));
+  return true;
+}
+
+/// Label, dense value and an extra column.
+bool read_extra(const Record& record, std::size_t columns, Row& row) {
+  if (!read_row(record, columns, row)) return false;
+  row.extras = {row.sparse[0].empty() ? 0 : row.sparse[0][0]};
+  row.sparse.clear();
+  return true;
+}
+
+using ReadRow = bool (*)(const Record&, std::size_t, Row&);
+
+void check_text(const std::string& text, std::size_t piece, const ColumnSpec& columns,
+                ReadRow read_row) {
   const DatasetSpec spec{.format = "csv"};
-  const ColumnSpec columns{.label = "a", .dense = {"b"}, .sparse = {"c"}};
   const auto format = open_csv(spec, columns, {text.data(), text.size()});
   Reference reference(text);
   Record header;
@@ -121,7 +162,8 @@ void check_text(const std::string& text, std::size_t piece) {
   Expected expected;
   Record record;
   while (reference.next(record)) {
-    Row row{.offset = record.offset};
+    Row row;
+    row.offset = record.offset;
     if (read_row(record, header.fields.size(), row)) {
       expected.rows.push_back(row);
     } else {
@@ -129,6 +171,14 @@ void check_text(const std::string& text, std::size_t piece) {
     }
   }
   check(**format, text, piece, expected);
+}
+
+void check_text(const std::string& text, std::size_t piece) {
+  check_text(text, piece, {.label = "a", .dense = {"b"}, .sparse = {"c"}}, read_row);
+  check_text(text, piece,
+             {.label = "a", .sparse = {"c"}, .label_threshold = kThreshold, .weight = "b"},
+             read_weighted);
+  check_text(text, piece, {.label = "a", .dense = {"b"}, .extra = {"c"}}, read_extra);
 }
 
 }  // namespace

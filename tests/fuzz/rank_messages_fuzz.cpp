@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -38,7 +39,8 @@ void check_slice(const BatchSlice& slice) {
   BufferPool pool(budget);
   const SliceLimits limits{.rows = 1000,
                            .dense_features = std::min<std::size_t>(slice.dense_features, 50),
-                           .sparse_features = std::min<std::size_t>(slice.sparse_features, 50)};
+                           .sparse_features = std::min<std::size_t>(slice.sparse_features, 50),
+                           .weighted = slice.weighted};
   const auto batch = unpack_slice(slice, limits, pool);
   if (!batch) {
     FOREBAY_CHECK(batch.error().code == Code::kCorrupt);
@@ -49,6 +51,10 @@ void check_slice(const BatchSlice& slice) {
   FOREBAY_CHECK(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) == rows.num_ids);
   const auto again = slice_rows(rows, 0, rows.rows, pool);
   FOREBAY_CHECK(std::equal(rows.ids, rows.ids + rows.num_ids, again->ids));
+  FOREBAY_CHECK((again->weights != nullptr) == slice.weighted);
+  if (slice.weighted && rows.rows > 0) {
+    FOREBAY_CHECK(std::memcmp(rows.weights, again->weights, rows.rows * sizeof(float)) == 0);
+  }
   FOREBAY_CHECK(packed_slice(again).num_ids == slice.num_ids);
 }
 

@@ -19,6 +19,11 @@ void check_row(const ColumnSet& columns, std::size_t i, const Row& row) {
   for (std::size_t c = 0; c < columns.dense.size(); ++c) {
     FOREBAY_CHECK(same_bits(columns.dense[c][i], row.dense[c]));
   }
+  if (columns.weights != nullptr) FOREBAY_CHECK(same_bits(columns.weights[i], row.weight));
+  FOREBAY_CHECK(columns.extras.size() == row.extras.size());
+  for (std::size_t c = 0; c < columns.extras.size(); ++c) {
+    FOREBAY_CHECK(columns.extras[c][i] == row.extras[c]);
+  }
   for (std::size_t c = 0; c < columns.sparse.size(); ++c) {
     const SparseColumn& column = columns.sparse[c];
     const std::size_t first =
@@ -52,7 +57,8 @@ void check(const TextFormat& format, std::string_view text, std::size_t piece,
   const Decoded all = format.decode(split, options, maker.pool());
   FOREBAY_CHECK(!all.miscounted);
   FOREBAY_CHECK(all.columns.rows == expected.rows.size());
-  FOREBAY_CHECK(all.columns.bytes() <= format.decoded_bytes(index->rows(), split.bytes.size()));
+  FOREBAY_CHECK(all.columns.bytes() <=
+                format.decoded_bytes({.rows = index->rows(), .bytes = split.bytes.size()}));
   for (std::size_t i = 0; i < all.columns.rows; ++i) check_row(all.columns, i, expected.rows[i]);
   FOREBAY_CHECK(all.bad.size() == expected.damaged.size());
   for (std::size_t i = 0; i < all.bad.size(); ++i) {

@@ -16,6 +16,8 @@ struct Row {
   float label = 0;
   std::vector<float> dense;
   std::vector<std::vector<std::int64_t>> sparse;
+  float weight = 0;  ///< If the format has weights.
+  std::vector<std::int64_t> extras = {};
 };
 
 /// The result of a reference parser for a file.

@@ -142,6 +142,26 @@ TEST_CASE("the lowest splits are leased first, to prepared workers with headroom
   CHECK(cluster.status().leased == 2);
 }
 
+TEST_CASE("what a worker reads is shown while it has the job open, and forgotten with the job",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const std::uint64_t one = cluster.join("w").value().incarnation;
+  const auto beat = [&](const Reads& reads) {
+    return cluster.asked(Heartbeat{.incarnation = one, .slots = 2, .holds = {}, .reads = reads});
+  };
+  REQUIRE(beat({.requests = 9, .bytes = 900}));  // of an earlier job
+  CHECK(cluster.status().nodes[0].reads == Reads{});
+  REQUIRE(cluster.asked(Prepared{one, "f"}));
+  REQUIRE(beat({.requests = 2, .bytes = 50}));
+  CHECK(cluster.status().nodes[0].reads == Reads{.requests = 2, .bytes = 50});
+  REQUIRE(cluster.asked(CloseJob{"job", "", cluster.session}));
+  OpenJob other;
+  other.job.id = "other";
+  REQUIRE(cluster.open(other));
+  CHECK(cluster.status().nodes[0].reads == Reads{});
+}
+
 TEST_CASE("a worker of another protocol, version or operators is refused by name",
           "[scheduler][head]") {
   HeadOptions options;
@@ -551,6 +571,17 @@ TEST_CASE("learned state is kept for the next run", "[scheduler][head]") {
   REQUIRE(cluster.asked(SaveLearnedState{"intune", "weights"}));
   cluster.start({});
   CHECK(cluster.asked(FindLearnedState{"intune"}).value() == "weights");
+}
+
+TEST_CASE("a head keeps a bounded number of learned states, the newest among them",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  for (std::size_t i = 0; i <= HeadState::kMostLearnedStates; ++i) {
+    REQUIRE(cluster.asked(SaveLearnedState{std::to_string(1000 - i), "weights"}));
+  }
+  CHECK(cluster.asked(FindLearnedState{"744"}));  // 1000 - 256, the last one
+  CHECK_FALSE(cluster.asked(FindLearnedState{"1000"}));
+  CHECK(cluster.asked(FindLearnedState{"999"}));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr std::size_t kMostReady = 3;
 /// Accepts every split: for the run without a cluster.
 struct Everything final : BatchSink {
   bool emit(std::shared_ptr<const Batch>) override { return true; }
-  void batched(const SplitId&) override {}
+  void batched(const SplitId&, bool) override {}
   Status damaged(const std::vector<BadRow>&) override { return {}; }
   Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
 };
@@ -79,7 +79,7 @@ Digest SimJob::digest() const {
   MemoryBudget budget(1 << 26);
   BufferPool pool(budget);
   Everything sink;
-  ReorderBuffer reorder_buffer(order(), splits, {}, pool, sink);
+  ReorderBuffer reorder_buffer(order(), {.splits = splits}, {}, pool, sink);
   for (std::uint64_t number = 0; number < splits * epochs; ++number) {
     static_cast<void>(reorder_buffer.add(split(number, pool)));
   }
@@ -89,7 +89,7 @@ Digest SimJob::digest() const {
 SimPipeline::SimPipeline(const SimJob& job, Handed start)
     : job_(job),
       handed_(std::move(start)),
-      reorder_buffer_(job_.order(), job_.splits, handed_.position, pool_, *this),
+      reorder_buffer_(job_.order(), {.splits = job_.splits}, handed_.position, pool_, *this),
       queue_(needed(job_, handed_.position)) {
   handed_.times.resize(job_.rows(), 0);
 }
@@ -160,7 +160,7 @@ bool SimPipeline::emit(std::shared_ptr<const Batch> batch) {
   return true;
 }
 
-void SimPipeline::batched(const SplitId& id) {
+void SimPipeline::batched(const SplitId& id, bool) {
   if (in_window_.erase(id.number) == 0) {
     broken = "split " + std::to_string(id.number) + " was used twice";
   }

@@ -68,7 +68,7 @@ class SimPipeline final : public ArrivalSink, private BatchSink {
 
  private:
   bool emit(std::shared_ptr<const Batch> batch) override;
-  void batched(const SplitId& id) override;
+  void batched(const SplitId& id, bool is_last) override;
   Status damaged(const std::vector<BadRow>&) override { return {}; }
   Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
   void take(Split split);

@@ -17,11 +17,13 @@ struct AnyColumns {
   std::size_t rows = 0;
   std::size_t dense = 0;
   std::size_t sparse = 0;
+  bool weights = false;
+  std::size_t extras = 0;
 };
 
 inline AnyColumns any_shape(Random& random) {
   return {random.below(4) == 0 ? random.below(3) : random.below(300), random.below(5),
-          random.below(6)};
+          random.below(6), random.below(2) == 0, random.below(3)};
 }
 
 /// Offsets of lists: all empty, all of one length, jagged, or, now and then, with one long list.
@@ -71,6 +73,20 @@ inline ColumnSet any_columns(Random& random, const AnyColumns& shape, BufferPool
       column.values[k] = static_cast<std::int64_t>(random.next() >> shift);
     }
     set.sparse.push_back(column);
+  }
+  if (shape.weights) {
+    set.weights = slab(SlabCarver::aligned<float>(shape.rows)).take<float>(shape.rows);
+    for (std::size_t row = 0; row < shape.rows; ++row) {
+      set.weights[row] = static_cast<float>(random.below(1000)) * 0.37F;
+    }
+  }
+  for (std::size_t i = 0; i < shape.extras; ++i) {
+    auto* values =
+        slab(SlabCarver::aligned<std::int64_t>(shape.rows)).take<std::int64_t>(shape.rows);
+    for (std::size_t row = 0; row < shape.rows; ++row) {
+      values[row] = std::bit_cast<std::int64_t>(random.next());
+    }
+    set.extras.push_back(values);
   }
   return set;
 }

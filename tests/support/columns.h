@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -39,7 +40,24 @@ inline ColumnSet numbered_rows(std::size_t first, std::size_t rows, BufferPool& 
   return set;
 }
 
-/// The rows of a batch made of numbered_rows, as text: one "label dense id [ids]" a row.
+/// Gives numbered_rows from `first` on weights (a quarter of the row's number) and two extra
+/// columns (its number, and the bits of its number as a double).
+inline ColumnSet with_rest(ColumnSet set, std::size_t first, BufferPool& pool) {
+  const std::size_t entry = SlabCarver::aligned<std::int64_t>(set.rows);
+  set.slabs.push_back(pool.take(3 * entry));
+  SlabCarver carver(set.slabs.back().data());
+  set.weights = carver.take<float>(set.rows);
+  set.extras = {carver.take<std::int64_t>(set.rows), carver.take<std::int64_t>(set.rows)};
+  for (std::size_t i = 0; i < set.rows; ++i) {
+    set.weights[i] = static_cast<float>(first + i) / 4;
+    set.extras[0][i] = static_cast<std::int64_t>(first + i);
+    set.extras[1][i] = std::bit_cast<std::int64_t>(static_cast<double>(first + i));
+  }
+  return set;
+}
+
+/// The rows of a batch made of numbered_rows, as text: one "label dense id [ids]" a row, then
+/// "weight | extra …" where there are any.
 inline std::vector<std::string> rows_of(const Batch& batch) {
   std::vector<std::string> rows;
   std::vector<std::size_t> at(batch.sparse_features, 0);
@@ -61,6 +79,10 @@ inline std::vector<std::string> rows_of(const Batch& batch) {
         text += std::to_string(batch.ids[at[feature]++]) + ',';
       }
       text += ']';
+    }
+    if (batch.weights != nullptr) text += ' ' + std::to_string(batch.weights[row]);
+    for (std::size_t extra = 0; extra < batch.extra_columns; ++extra) {
+      text += " | " + std::to_string(batch.extras[extra * batch.rows + row]);
     }
     rows.push_back(std::move(text));
   }

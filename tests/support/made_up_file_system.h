@@ -11,14 +11,20 @@
 
 namespace forebay::test {
 
-/// Serves the files of one folder under the names "made-up://NAME", and counts reads.
+/// Serves the files of one folder under the names "made-up://NAME", and counts reads, and how often
+/// a file was opened without its stamp. May say that the folder is in a store.
 class MadeUpFileSystem final : public FileSystem {
  public:
   static constexpr const char* kPrefix = "made-up://";
 
-  explicit MadeUpFileSystem(std::string folder) : folder_(std::move(folder)) {}
+  enum class Where : std::uint8_t { kHere, kStore };
+
+  explicit MadeUpFileSystem(std::string folder, Where where = Where::kHere)
+      : folder_(std::move(folder)), is_remote_(where == Where::kStore) {}
 
   std::uint64_t reads() const { return *reads_; }
+  std::uint64_t opens() const { return opens_; }
+  bool is_remote() const override { return is_remote_; }
 
   Result<std::vector<FileInfo>> list(const std::string& pattern) const override {
     auto files = local_.list(local_path(pattern));
@@ -32,10 +38,15 @@ class MadeUpFileSystem final : public FileSystem {
     return renamed(*file);
   }
   Result<std::unique_ptr<const InputFile>> open(const std::string& path) const override {
+    ++opens_;
+    return open_listed(path, {});
+  }
+  Result<std::unique_ptr<const InputFile>> open_listed(const std::string& path,
+                                                       const FileStamp& /*stamp*/) const override {
     auto file = local_.open(local_path(path));
     if (!file) return renamed(file.error());
     FileInfo info = renamed((*file)->info());
-    return std::make_unique<const File>(std::move(info), std::move(*file), reads_);
+    return std::make_unique<const File>(std::move(info), std::move(*file), reads_, is_remote_);
   }
   std::vector<std::string> local_paths(const std::string& pattern) const override {
     return local_.local_paths(local_path(pattern));
@@ -45,8 +56,13 @@ class MadeUpFileSystem final : public FileSystem {
   class File final : public InputFile {
    public:
     File(FileInfo info, std::unique_ptr<const InputFile> local,
-         std::shared_ptr<std::atomic<std::uint64_t>> reads)
-        : InputFile(std::move(info)), local_(std::move(local)), reads_(std::move(reads)) {}
+         std::shared_ptr<std::atomic<std::uint64_t>> reads, bool is_remote)
+        : InputFile(std::move(info)),
+          local_(std::move(local)),
+          reads_(std::move(reads)),
+          is_remote_(is_remote) {}
+
+    bool is_remote() const override { return is_remote_; }
 
     Status check(const FileStamp& indexed) const override {
       return local_->check(indexed) ? Status{} : Status(changed_since_indexed(path()));
@@ -59,6 +75,7 @@ class MadeUpFileSystem final : public FileSystem {
    private:
     std::unique_ptr<const InputFile> local_;
     std::shared_ptr<std::atomic<std::uint64_t>> reads_;
+    const bool is_remote_;
   };
 
   std::string local_path(const std::string& path) const {
@@ -76,7 +93,9 @@ class MadeUpFileSystem final : public FileSystem {
   }
 
   std::string folder_;
+  const bool is_remote_;
   LocalFileSystem local_;
+  mutable std::atomic<std::uint64_t> opens_{0};
   std::shared_ptr<std::atomic<std::uint64_t>> reads_ =
       std::make_shared<std::atomic<std::uint64_t>>(0);
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -90,7 +91,7 @@ class MadeUpFormat final : public UnitFormat {
       }
       columns.push_back(static_cast<std::size_t>(found - footer->names.begin()));
     }
-    return std::make_unique<File>(file, std::move(*footer), std::move(columns));
+    return std::make_unique<File>(std::move(*footer), std::move(columns));
   }
 
   Decoded decode(const RawSplit& raw, const DecodeOptions& options,
@@ -102,22 +103,21 @@ class MadeUpFormat final : public UnitFormat {
     const char* at = raw.bytes.as<const char>();
     for (std::size_t i = 0; i < raw.blocks.size(); ++i) {
       const BlockRef& block = raw.blocks[i];
-      if (raw.sizes[i] != bytes_of(block.rows, wanted_.size())) {
+      if (raw.sizes[i] != bytes_of(block.rows + 1, wanted_.size())) {
         decoded.miscounted = bad_row(block, 0, "fewer rows than were indexed");
         return decoded;
       }
+      const char* checks = at;
+      at += wanted_.size() * kWord;
+      decoded.damaged = damage(block, checks, at);
+      if (decoded.damaged) return decoded;
       for (std::size_t row = 0; row < block.rows; ++row) {
         decode_row(block, at, row, options.filter, fill, decoded);
       }
-      at += raw.sizes[i];
+      at += bytes_of(block.rows, wanted_.size());
     }
     decoded.columns = fill.finish();
     return decoded;
-  }
-
-  std::size_t decoded_bytes(std::size_t rows, std::size_t) const override {
-    const auto largest = shape(rows, true);
-    return largest.dense_bytes() + largest.sparse_bytes();
   }
 
  private:
@@ -166,35 +166,36 @@ class MadeUpFormat final : public UnitFormat {
 
   class File final : public UnitFile {
    public:
-    File(const InputFile& file, Footer footer, std::vector<std::size_t> columns)
-        : file_(file), footer_(std::move(footer)), columns_(std::move(columns)) {}
+    File(Footer footer, std::vector<std::size_t> columns)
+        : footer_(std::move(footer)), columns_(std::move(columns)) {}
 
     std::vector<Unit> units() const override {
       std::vector<Unit> units;
       for (const Group& group : footer_.groups) {
-        units.push_back({.bytes = bytes_of(group.rows, columns_.size()), .rows = group.rows});
+        units.push_back({.bytes = bytes_of(group.rows + 1, columns_.size()),
+                         .decoded = decoded_bytes(group.rows, columns_.size()),
+                         .rows = group.rows});
       }
       return units;
     }
     Digest content() const override { return footer_.digest; }
 
-    Result<std::size_t> load(const BlockRef& block, std::span<char> out) override {
-      const Group& group = footer_.groups[block.line];
+    UnitRead read_of(std::uint64_t unit) const override {
+      const Group& group = footer_.groups[unit];
       const std::size_t bytes = bytes_of(group.rows, 1);
-      for (std::size_t i = 0; i < columns_.size(); ++i) {
-        const auto column = out.subspan(i * bytes, bytes);
-        auto status = file_.read(group.offset + columns_[i] * bytes, column);
-        if (!status) return pass(status);
-        if (crc32c(column) == group.checks[columns_[i]]) continue;
-        return fail(Code::kCorrupt, file_.path() + ": row group " + std::to_string(block.line) +
-                                        ", column \"" + footer_.names[columns_[i]] +
-                                        "\": its checksum differs from its content");
+      UnitRead read;
+      for (const std::size_t column : columns_) {
+        const auto check = word(group.checks[column]);
+        read.head.insert(read.head.end(), check.begin(), check.end());
       }
-      return columns_.size() * bytes;
+      // The wanted columns may lie in the file in another order, and each range is one of them.
+      for (const std::size_t column : columns_) {
+        read.ranges.push_back({group.offset + column * bytes, bytes});
+      }
+      return read;
     }
 
    private:
-    const InputFile& file_;
     const Footer footer_;
     const std::vector<std::size_t> columns_;
   };
@@ -259,6 +260,26 @@ class MadeUpFormat final : public UnitFormat {
 
   static std::size_t bytes_of(std::uint64_t rows, std::size_t columns) {
     return rows * columns * kWord;
+  }
+
+  // More than any choice of the columns takes: each has at most an id and an offset a row.
+  static std::size_t decoded_bytes(std::uint64_t rows, std::size_t columns) {
+    const ColumnFill::Shape shape{
+        .rows = rows, .dense = columns, .sparse = columns, .origins = true};
+    return shape.dense_bytes() + shape.sparse_bytes();
+  }
+
+  // Returns the first column of a group whose checksum is not that of its content.
+  std::optional<BadRow> damage(const BlockRef& block, const char* checks, const char* at) const {
+    const std::size_t bytes = bytes_of(block.rows, 1);
+    for (std::size_t i = 0; i < wanted_.size(); ++i, at += bytes) {
+      std::uint64_t check = 0;
+      std::memcpy(&check, checks + i * kWord, kWord);
+      if (crc32c({at, bytes}) == check) continue;
+      return bad_row(
+          block, 0, "column \"" + names_[wanted_[i]] + "\": its checksum differs from its content");
+    }
+    return std::nullopt;
   }
 
   ColumnFill::Shape shape(std::size_t rows, bool origins) const {

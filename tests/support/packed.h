@@ -25,8 +25,19 @@ inline bool same_ids(const SparseColumn& sent, const PackedIds& came, std::size_
 inline bool same_columns(const ColumnSet& sent, const ColumnSet& came) {
   const PackedColumns& packed = came.packed.value();
   if (came.rows != sent.rows || packed.dense.size() != sent.dense.size() ||
-      packed.sparse.size() != sent.sparse.size()) {
+      packed.sparse.size() != sent.sparse.size() ||
+      (packed.weights == nullptr) != (sent.weights == nullptr) ||
+      packed.extras.size() != sent.extras.size()) {
     return false;
+  }
+  const auto same = [](const void* from, const void* to, std::size_t bytes) {
+    return bytes == 0 || std::memcmp(from, to, bytes) == 0;
+  };
+  if (sent.weights != nullptr && !same(sent.weights, packed.weights, sent.rows * sizeof(float))) {
+    return false;
+  }
+  for (std::size_t i = 0; i < sent.extras.size(); ++i) {
+    if (!same(sent.extras[i], packed.extras[i], sent.rows * sizeof(std::int64_t))) return false;
   }
   for (std::size_t row = 0; row < sent.rows; ++row) {
     if (static_cast<float>(packed.labels[row]) != sent.labels[row]) return false;
@@ -66,6 +77,14 @@ inline ColumnSet widened(const ColumnSet& came, BufferPool& pool) {
       column.offsets[row] = static_cast<std::int32_t>(ids.first_id(row));
     }
     plain.sparse.push_back(column);
+  }
+  if (packed.weights != nullptr) {
+    plain.weights = room(0.0F, came.rows);
+    if (came.rows > 0) std::memcpy(plain.weights, packed.weights, came.rows * sizeof(float));
+  }
+  for (const std::byte* extra : packed.extras) {
+    plain.extras.push_back(room(std::int64_t{}, came.rows));
+    if (came.rows > 0) std::memcpy(plain.extras.back(), extra, came.rows * sizeof(std::int64_t));
   }
   return plain;
 }

@@ -26,11 +26,13 @@ class ClickBatches final : public BatchSource {
     std::uint64_t batches = 10;
     std::uint64_t first = 0;  ///< The number of the first batch, as after a resume.
     std::uint64_t seed = 1;
+    bool weights = false;  ///< Rows weigh 0, 0.75, 1.5, 2.25, 3, 0, …
 
     /// The schema of the batches; ids have no bound to which a table could be cut.
     Schema schema() const {
       return {.dense = std::vector<std::string>(dense, "d"),
-              .sparse = std::vector<SparseFeature>(sparse, {"s", 0})};
+              .sparse = std::vector<SparseFeature>(sparse, {"s", 0}),
+              .weight = weights};
     }
   };
 
@@ -67,6 +69,7 @@ class ClickBatches final : public BatchSource {
       double logit = options_.dense > 0 ? 2 * batch->dense[row * options_.dense] : 0;
       const std::int32_t length = options_.sparse > 0 ? lengths[row] : 0;
       for (std::int32_t i = 0; i < length; ++i) logit += ids[id++] % 2 == 0 ? 1.5 : -1.5;
+      if (options_.weights) batch->weights[row] = 0.75F * static_cast<float>(row % 5);
       batch->labels[row] = random.uniform() < 1 / (1 + std::exp(-logit)) ? 1.0f : 0.0f;
     }
     return batch;
@@ -79,7 +82,7 @@ class ClickBatches final : public BatchSource {
     auto batch = std::make_shared<Batch>();
     const std::size_t rows = options_.rows;
     const std::size_t fields = options_.sparse * rows;
-    batch->storage = pool_.take(num_ids * 8 + (rows * (1 + options_.dense) + fields) * 4);
+    batch->storage = pool_.take(num_ids * 8 + (rows * (2 + options_.dense) + fields) * 4);
     batch->number = number;
     batch->rows = rows;
     batch->dense_features = options_.dense;
@@ -89,6 +92,9 @@ class ClickBatches final : public BatchSource {
     batch->labels = reinterpret_cast<float*>(batch->ids + num_ids);
     batch->dense = batch->labels + rows;
     batch->lengths = reinterpret_cast<std::int32_t*>(batch->dense + rows * options_.dense);
+    if (options_.weights) {
+      batch->weights = reinterpret_cast<float*>(batch->lengths + fields);
+    }
     batch->after.batches = number + 1;
     batch->after.rows = (number + 1) * rows;
     return batch;

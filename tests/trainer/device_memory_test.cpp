@@ -42,6 +42,9 @@ TEST_CASE_METHOD(OnDevice, "a device takes memory of its own and of the host",
   spec.tables.device_memory_bytes = 64 * 1999;
   CHECK(device_bytes(spec, shape, 100, 200) == on_device - 64);
   CHECK(model_bytes(spec, shape, 100, 200) == on_host - 24);
+  ModelShape weighted = shape;
+  weighted.weighted = true;
+  CHECK(device_bytes(spec, weighted, 100, 200) > device_bytes(spec, shape, 100, 200));
   const std::uint64_t locked = host_bytes_for_device(spec, shape, 100, 200);
   spec.device = "cpu";
   CHECK(device_bytes(spec, shape, 100, 200) == 0);

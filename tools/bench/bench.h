@@ -36,7 +36,10 @@ struct BenchOptions {
   /// The loader's folder (tests/bench/public), or the program that runs the same workloads on CAF.
   std::optional<std::string> other = {};
   std::string program = {};  ///< forebay itself, for benchmarks that start processes.
-  std::string only = {};     ///< The only row to measure; empty: all.
+  std::string only = {};     ///< The only row, or of `store` the only part, to measure; empty: all.
+  double request_price = 0.0004;   ///< Of a store, in dollars for 1,000 requests.
+  double byte_price = 0;           ///< The same, for a GB.
+  std::uint64_t connections = 64;  ///< Requests in flight of jobs on a store.
 };
 
 // Each benchmark fails with kUnavailable if the user stops it. Those that fork are called before
@@ -47,6 +50,15 @@ struct BenchOptions {
 /// `other`, also the public loader in that folder, and with `growth` the pipeline at a tenth of the
 /// rows.
 BenchResults bench_ingest(const BenchOptions& options);
+
+/// Measures reading Parquet files that it writes, in three layouts (tools/bench/parquet): `dlrm`,
+/// 40 of 200 columns of 1 to 8 bytes; `flights`, dictionaries of numbers and text; `lists`, four
+/// lists of 0 to 30 ids. Of each: decoding alone on one CPU, whole pipelines to batches of 16,384
+/// rows, shuffled against in file order, and the bytes read against the wanted ones; for `dlrm`
+/// also 20 columns against all. With `other`, new runs against pyarrow and numpy in that folder, in
+/// rows/s and CPU, after both have made the same rows. Interleaved; the files are in the page
+/// cache.
+BenchResults bench_parquet(const BenchOptions& options);
 
 /// Measures training with the pipeline's batches, compared with training on one cached batch, with
 /// one CPU left to the pipeline and with all CPUs for the model.
@@ -60,7 +72,8 @@ BenchResults bench_train(const BenchOptions& options);
 BenchResults bench_runtime(const BenchOptions& options);
 
 /// Measures the cost of tuning by intune, or by greedy in a build without intune, in CPU time of
-/// one core, compared with its limits: `simulator_steps`, splits through stages a second;
+/// one core, compared with its limits: `simulator_steps`, splits through stages a second, and the
+/// same with three scarce resources on one node (`_shared`) and on 16 (`_nodes`);
 /// `decision` of the policy, `guard_step` and `plan` (the best allocation for known costs), in
 /// seconds; `tuner_cpu`, the share of a core used by one decision every 2 s and ten guard steps a
 /// second.
@@ -126,5 +139,32 @@ BenchResults bench_checkpoint(const BenchOptions& options);
 /// memory, on batches of 8192 rows with one model thread: with every row on the disk, and with most
 /// rows looked up for the first time. Prints on stderr where it writes.
 BenchResults bench_tiers(const BenchOptions& options);
+
+/// Measures reading a store of its own, 60 ms away (120 ms for one request in a thousand).
+///
+/// Part `transfer` reads a file of `rows` MiB in parts of 8 MiB, 64 in flight, interleaved with a
+/// plain recv loop over the same bytes:
+///
+///   store                       MB/s; the limit is the plain loop's
+///   store_cpu                   CPU seconds a GiB, without the server's; the limit, too
+///   store_requests              requests; the limit is the file's parts
+///   store_with_faults           seconds when 5 % of the requests get 503 and 1 % of the bodies
+///                               stall, compared with the time without faults
+///   store_requests_with_faults  requests, then
+///
+/// Part `criteo` runs a job on `rows` thousand Criteo rows as Parquet, all columns, the usual
+/// transforms, pipeline.memory = "1GiB", from the store and from the disk beside the idle server:
+/// `store_criteo`, rows/s, and `store_criteo_cpu`, CPU of a row; the limits are the disk's. Part
+/// `dlrm` does so with 40 of 200 columns (`store/dlrm_files.h`) and half as many rows, with `other`
+/// also by polars, and gives
+///
+///   store_dlrm_dollars   dollars for a billion rows at the options' prices, of all requests of the
+///                        job; the limit is the cheapest way to fetch each row group's chunks
+///   store_dlrm_requests  requests a row group; of that way
+///   store_dlrm_bytes     bytes a row; the limit is what is wanted
+///   dollars_gap_NKiB     dollars where gaps up to N KiB are read along
+///
+/// Forks.
+BenchResults bench_store(const BenchOptions& options);
 
 }  // namespace forebay

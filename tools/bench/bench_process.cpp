@@ -28,13 +28,31 @@ double cpu_of(const rusage& usage) {
   return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
-std::string end_of_file(const std::string& path) {
-  constexpr std::size_t kMost = 500;
+std::string end_of_file(const std::string& path, std::size_t most) {
   const std::string text = read_whole(path, std::size_t{64} << 20).value_or("");
-  return text.size() > kMost ? text.substr(text.size() - kMost) : text;
+  return text.size() > most ? text.substr(text.size() - most) : text;
+}
+
+std::map<std::string, double> numbers_of(const nlohmann::json& object) {
+  std::map<std::string, double> numbers;
+  for (const auto& [name, value] : object.items()) {
+    if (value.is_number()) numbers[name] = value.get<double>();
+  }
+  return numbers;
 }
 
 }  // namespace
+
+Result<std::map<std::string, double>> last_numbers_in(const std::string& path) {
+  const std::string text = '\n' + end_of_file(path, 1 << 16);
+  const auto begin = text.rfind("\n{");
+  if (begin != std::string::npos) {
+    const auto said =
+        parse_json(std::string_view(text).substr(begin, text.find('\n', begin + 1) - begin));
+    if (said.is_object()) return numbers_of(said);
+  }
+  return fail(Code::kUnavailable, path + ": a process of the benchmark printed no figures");
+}
 
 Result<std::map<std::string, double>> numbers_said_by(const std::string& command) {
   if (StopRequest::requested()) return fail(Code::kUnavailable, "stopped");
@@ -47,11 +65,7 @@ Result<std::map<std::string, double>> numbers_said_by(const std::string& command
   if (status != 0 || !said.is_object()) {
     return fail(Code::kUnavailable, "gave no figures; is it built or installed? " + command);
   }
-  std::map<std::string, double> numbers;
-  for (const auto& [name, value] : said.items()) {
-    if (value.is_number()) numbers[name] = value.get<double>();
-  }
-  return numbers;
+  return numbers_of(said);
 }
 
 Result<double> rate_said_by(const std::string& command) {
@@ -108,7 +122,7 @@ bool MeasuredProgram::has_ended() {
 Result<double> MeasuredProgram::cpu_seconds() {
   while (pid_ >= 0) wait(0);
   if (WIFEXITED(status_) && WEXITSTATUS(status_) == 0) return cpu_seconds_;
-  return fail(Code::kUnavailable, "a process of the benchmark failed: " + end_of_file(said_));
+  return fail(Code::kUnavailable, "a process of the benchmark failed: " + end_of_file(said_, 500));
 }
 
 double own_cpu_seconds() {

@@ -16,7 +16,11 @@ namespace forebay {
 /// kUnavailable names the command if it fails or prints no such line; or a stop was requested.
 Result<std::map<std::string, double>> numbers_said_by(const std::string& command);
 
-/// Returns the number `rows_per_second` of such a program.
+/// Returns the numbers of the last JSON object that is a line of a file, such as what a
+/// MeasuredProgram said. kUnavailable: there is none.
+Result<std::map<std::string, double>> last_numbers_in(const std::string& path);
+
+/// Returns the number `rows_per_second` of a program as for numbers_said_by().
 Result<double> rate_said_by(const std::string& command);
 
 /// A program that runs beside this one and whose CPU time is measured.

@@ -75,7 +75,7 @@ Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
     ColumnSet columns = permute_rows(decoded.columns, bench.order.row_key(0, split), bench.buffers);
     decoded.columns = {};
     if (auto status = work.plan.run(columns, context); !status) return status;
-    batcher.add(std::move(columns), 0);
+    batcher.add(std::move(columns));
     while (batcher.full()) chain = chain.then(Batcher::digest(batcher.cut()));
   }
   if (batcher.rows() > 0) chain = chain.then(Batcher::digest(batcher.cut()));
@@ -167,7 +167,7 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, Measuremen
   const auto transform = [&] { return work.plan.run(columns, context); };
   const auto batch = [&]() -> Status {
     rows += columns.rows;
-    batcher.add(std::move(columns), 0);
+    batcher.add(std::move(columns));
     while (batcher.full()) Batcher::digest(batcher.cut());
     return {};
   };

@@ -13,6 +13,8 @@
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/random_pipeline.h"
 #include "tuner/sim/simulator.h"
+#include "tuner/world/rate_bound.h"
+#include "tuner/world/world_simulator.h"
 
 namespace forebay {
 namespace {
@@ -22,6 +24,8 @@ using tuner::PipelineModel;
 constexpr std::uint64_t kPipelines = 4;  // random ones of 9 stages on 128 CPUs, in each round
 constexpr double kSimulatedSeconds = 120;
 constexpr double kSimulatorLimit = 2e6;
+constexpr double kSharedLimit = 3e5;
+constexpr double kNodesLimit = 5e4;
 constexpr double kDecisionLimit = 1e-3;
 constexpr double kShareLimit = 0.01;
 constexpr double kStepsPerSecond = 10;
@@ -49,6 +53,42 @@ double simulator_speed(const std::vector<PipelineModel>& models) {
     steps += simulator.totals().steps;
   }
   return static_cast<double>(steps) / used;
+}
+
+/// Six stages of which each uses three resources, all of them scarce, on `nodes` unequal nodes.
+PipelineModel world_of(std::size_t nodes) {
+  tuner::RandomPipelineOptions options;
+  options.fewest_stages = options.most_stages = 6;
+  options.rate_limited = options.memory_tight = options.trainer_bound = 0;
+  PipelineModel world = tuner::random_pipeline(1, options);
+  world.trainer_step_seconds = 1e-4;
+  for (std::size_t k = 0; k < nodes; ++k) {
+    world.nodes.push_back({.name = "n" + std::to_string(k),
+                           .cpus = 8.0 + 4.0 * static_cast<double>(k % 3),
+                           .memory_bytes = std::uint64_t{1} << 40U,
+                           .link_rate = 1e9,
+                           .trainer = k == 0});
+  }
+  // Nine tenths of what the CPUs allow: six stages use each of them.
+  const double rate = 0.9 * 6 * tuner::rate_bound(world);
+  world.resources = {{.name = "dram", .rate = rate},
+                     {.name = "disk", .rate = rate},
+                     {.name = "nfs", .rate = rate}};
+  for (tuner::StageModel& stage : world.stages) {
+    for (const tuner::ResourceModel& each : world.resources) stage.uses.push_back({each.name, 1});
+  }
+  return world;
+}
+
+double world_speed(const PipelineModel& world) {
+  constexpr double kSplits = 3000;
+  tuner::WorldSimulator simulator(world, 1);
+  tuner::Allocation allocation = tuner::one_each(simulator.description());
+  for (std::uint32_t& actors : allocation.actors) actors = 4;
+  simulator.apply(allocation);
+  const double before = in_seconds(thread_cpu_time());
+  simulator.run_until(kSplits / tuner::rate_bound(world));
+  return static_cast<double>(simulator.totals().steps) / (in_seconds(thread_cpu_time()) - before);
 }
 
 double decision_seconds(const std::vector<PipelineModel>& models, const std::string& policy) {
@@ -95,6 +135,8 @@ BenchResults bench_tuner(const BenchOptions& options) {
   Measurements all;
   auto measured = each_round(options.rounds, [&]() -> Status {
     all.add("steps", simulator_speed(models));
+    all.add("shared", world_speed(world_of(1)));
+    all.add("nodes", world_speed(world_of(16)));
     all.add("decision", decision_seconds(models, policy));
     all.add("guard", guard_seconds(models.front()));
     all.add("plan", plan_seconds(models));
@@ -104,6 +146,8 @@ BenchResults bench_tuner(const BenchOptions& options) {
   const double share = all["decision"] / tuner::kPeriodSeconds + all["guard"] * kStepsPerSecond;
   return std::vector<BenchResult>{
       BenchResult::over("simulator_steps", all["steps"], "steps/s", kSimulatorLimit),
+      BenchResult::over("simulator_steps_shared", all["shared"], "steps/s", kSharedLimit),
+      BenchResult::over("simulator_steps_nodes", all["nodes"], "steps/s", kNodesLimit),
       BenchResult::under("decision", all["decision"], "s", kDecisionLimit),
       BenchResult::under("tuner_cpu", share, "cores", kShareLimit),
       {"guard_step", all["guard"], "s"},

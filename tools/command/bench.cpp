@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,20 +42,34 @@ struct Part {
 
 constexpr std::array kParts = {Part{"checkpoint", bench_checkpoint, 1, 3},
                                Part{"ingest", bench_ingest, 2'000'000, 5},
+                               Part{"parquet", bench_parquet, 1'000'000, 5},
                                Part{"ranks", bench_ranks, 300'000, 5},
                                Part{"runtime", bench_runtime, 1, 5},
+                               Part{"store", bench_store, 2048, 5},
                                Part{"tables", bench_tiers, 1 << 20, 3},
                                Part{"threads", bench_threads, 200'000, 3},
                                Part{"train", bench_train, 2'000'000, 1},
                                Part{"tuner", bench_tuner, 1, 5},
                                Part{"wire", bench_wire, 1, 5}};
 
+std::optional<double> price_in(const std::string& text) {
+  constexpr double kMost = 1000;
+  double price = 0;
+  const char* const end = text.data() + text.size();
+  const bool whole = std::from_chars(text.data(), end, price).ptr == end && !text.empty();
+  return whole && price >= 0 && price <= kMost ? std::optional(price) : std::nullopt;
+}
+
 Result<BenchOptions> options_for(const Invocation& invocation, const Part& part) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   BenchOptions options{.rows = part.rows, .rounds = part.rounds};
   OptionReader read(invocation);
   read.count("--rows", options.rows, 1, kMost).count("--rounds", options.rounds, 1, kMost);
+  read.value("--request-price", options.request_price, "dollars from 0 to 1000", price_in)
+      .value("--byte-price", options.byte_price, "dollars from 0 to 1000", price_in)
+      .count("--connections", options.connections, 1, 1024);
   if (auto status = read.status(); !status) return pass(status);
+  options.only = invocation.value("--only");
   auto program = own_path();
   if (!program) return pass(program);
   options.program = std::move(*program);

@@ -36,6 +36,19 @@ const std::vector<Command> kCommands = {
      .options = {kSetOption, kJsonOption},
      .example = "  forebay index job.toml --json",
      .run = run_index},
+    {.name = "convert",
+     .summary = "writes the job's rows as Parquet in a layout made for training, or as npy",
+     .argument = "JOB",
+     .options = {kSetOption,
+                 {"--out", "DIR", "folder to write to; made when it is not there"},
+                 {"--to", "parquet|npy", "what to write (default parquet)"},
+                 {"--raw", "", "the rows as they are read, without the job's transforms"},
+                 {"--sort", "COLUMN", "sort rows by a column, in runs of 128 MiB of an input file"},
+                 {"--resume", "", "go on with a conversion that was stopped or killed"},
+                 kJsonOption},
+     .example = "  forebay convert job.toml --out data/parquet --raw\n"
+                "  forebay convert job.toml --out data/npy --to npy --resume",
+     .run = run_convert},
     {.name = "synth",
      .summary = "writes made-up data: click logs in Criteo's layout, or modelled pipelines",
      .argument = "criteo|pipelines",
@@ -71,29 +84,42 @@ const std::vector<Command> kCommands = {
     tune_command(),
     {.name = "bench",
      .summary = "measures a part against its limit on this machine: checkpoint, ingest, "
-                "ranks, runtime, tables, threads, train, tuner, wire",
-     .argument = "checkpoint|ingest|ranks|runtime|tables|threads|train|tuner|wire",
-     .options =
-         {{"--rows", "N",
-           "rows of made-up data to measure with (default 2000000); tables: of each (2^20); "
-           "ranks, threads: of the whole jobs (300000, 200000)"},
-          {"--small", "", "ranks, tables: the default MLPs instead of those published for Criteo"},
-          {"--rounds", "N",
-           "interleaved rounds, of which medians are taken (default 5; checkpoint, tables, "
-           "threads 3)"},
-          {"--growth", "", "ingest: also at a tenth of the rows"},
-          {"--public", "PATH",
-           "ingest: also the loader in PATH (tests/bench/public); runtime: also the program PATH "
-           "(caf_runtime)"},
-          kJsonOption},
+                "parquet, ranks, runtime, store, tables, threads, train, tuner, wire",
+     .argument = "checkpoint|ingest|parquet|ranks|runtime|store|tables|threads|train|tuner|wire",
+     .options = {{"--rows", "N",
+                  "rows of made-up data to measure with (default 2000000; parquet 1000000); "
+                  "tables: of each (2^20); store: MiB, thousands of rows (2048); "
+                  "ranks, threads: of the whole jobs (300000, 200000)"},
+                 {"--small", "",
+                  "ranks, tables: the default MLPs instead of those published for Criteo"},
+                 {"--rounds", "N",
+                  "interleaved rounds, of which medians are taken (default 5; checkpoint, tables, "
+                  "threads 3)"},
+                 {"--growth", "", "ingest: also at a tenth of the rows"},
+                 {"--public", "PATH",
+                  "ingest, parquet, store: also the loader in PATH (tests/bench/public); runtime: "
+                  "also "
+                  "the program PATH "
+                  "(caf_runtime)"},
+                 {"--only", "PART", "store: transfer, criteo or dlrm alone"},
+                 {"--request-price", "USD", "store: for 1,000 requests (default 0.0004)"},
+                 {"--byte-price", "USD",
+                  "store: for a GB that comes (default 0, as inside a region)"},
+                 {"--connections", "N", "store: requests in flight of its jobs (default 64)"},
+                 kJsonOption},
      .example = "  forebay bench ingest --public tests/bench/public\n"
+                "  forebay bench store --only dlrm --byte-price 0.02 --connections 256\n"
                 "  forebay bench train --json",
      .run = run_bench},
     {.name = "doctor",
-     .summary = "checks this machine, and a job on it, and says what will go wrong",
-     .argument = "[JOB]",
+     .summary = "checks this machine, and a job or a Parquet file on it, and what a store answers, "
+                "and says "
+                "what will go wrong",
+     .argument = "[FILE-OR-JOB]",
      .options = {kSetOption, kJsonOption},
      .example = "  forebay doctor\n"
+                "  forebay doctor clicks.parquet\n"
+                "  forebay doctor 's3://clicks/2026/*.parquet'\n"
                 "  forebay doctor job.toml --set pipeline.memory=2GiB",
      .run = run_doctor},
     {.name = "completion",
@@ -140,12 +166,14 @@ const std::vector<Command> kCommands = {
     {.name = "simulate",
      .summary = "runs a modelled pipeline without waiting",
      .argument = "PIPELINE",
-     .options = {{"--allocation", "STAGE=N,…",
-                  "actors a stage, 1 where not named; or oracle: the best there is"},
-                 {"--prefetch", "N", "splits that may wait for the trainer (default: the file's)"},
-                 {"--seconds", "S", "simulated time (default: 30000 splits, and every event)"},
-                 {"--seed", "N", "other noise (default 1)"},
-                 kJsonOption},
+     .options =
+         {{"--allocation", "STAGE=N,…",
+           "actors a stage, 1 where not named (NODE.STAGE=N: on one node); or oracle: the best "
+           "there is"},
+          {"--prefetch", "N", "splits that may wait for the trainer (default: the file's)"},
+          {"--seconds", "S", "simulated time (default: 30000 splits, and every event)"},
+          {"--seed", "N", "other noise (default 1)"},
+          kJsonOption},
      .example =
          "  forebay simulate pipeline.toml --allocation oracle\n"
          "  forebay simulate pipeline.toml --allocation load=4,decode=12 --prefetch 8 --json",
@@ -174,6 +202,8 @@ const std::vector<Command> kCommands = {
                  {"--name", "NAME", "unique in the cluster (default: host and process)"},
                  {"--keys", "DIR", "CURVE keys; needed beyond loopback"},
                  {"--data-root", "FROM=TO", "where the trainer's folder FROM is here (repeatable)"},
+                 {"--python-path", "DIR[:DIR...]",
+                  "where modules with functions in Python are (default: where the job says)"},
                  {"--dir", "DIR", "where to keep an index (default: in the job's folder)"},
                  {"--grace", "T", "to finish what it has when asked to stop (default 5s)"},
                  {"--patience", "T", "how long to look for a head at first (default 10m)"},

@@ -61,6 +61,7 @@ Exit run_head(const Invocation& invocation);
 Exit run_worker(const Invocation& invocation);
 Exit run_index(const Invocation& invocation);
 Exit run_ingest(const Invocation& invocation);
+Exit run_convert(const Invocation& invocation);
 Exit run_inspect(const Invocation& invocation);
 Exit run_keys(const Invocation& invocation);
 Exit run_launch(const Invocation& invocation);

@@ -7,6 +7,7 @@
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/doctor/checks.h"
+#include "tools/doctor/store_checks.h"
 #include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
 #include "tools/terminal/terminal_events.h"
@@ -24,19 +25,69 @@ Training training_of(const std::optional<JobSpec>& job) {
   return learns(job->trainer.model) ? Training::kWanted : Training::kNo;
 }
 
-void print_checks(const std::vector<Finding>& checks, bool as_json) {
+void print_checks(const std::vector<Finding>& checks, const Figures& figures, bool as_json) {
   std::vector<JsonObject> list;
   for (const Finding& check : checks) {
     list.push_back(to_json(check));
     if (!as_json) std::printf("%s\n", to_line(check).c_str());
   }
-  if (as_json) print_json(JsonObject().add("checks", list));
+  if (!as_json) return;
+  JsonObject json;
+  json.add("checks", list);
+  if (!figures.stores.empty()) json.add("stores", figures.stores);
+  if (figures.layout) json.add("layout", *figures.layout);
+  print_json(json);
+}
+
+Exit exit_of(const std::vector<Finding>& checks) {
+  return {count_bad(checks) > 0 ? Exit::kFailed : Exit::kDone, ""};
+}
+
+// A file needs no run, so the machine is not looked at.
+Exit look_at_file(const std::string& path, bool as_json) {
+  const LayoutChecks layout = check_parquet_file(path, FileSystems());
+  print_checks(layout.findings, {.layout = layout.json}, as_json);
+  return exit_of(layout.findings);
+}
+
+/// Returns the settings for a path in a store: the environment's, and `--set storage.…`.
+Result<JobSpec> storage_of(const Invocation& invocation) {
+  return open_job(invocation, "[trainer]\nmodel = \"none\"\n[dataset]\npaths = [\"data\"]\n");
+}
+
+/// Checks what is behind a path in a store and, if it is a Parquet file, how that lies.
+Exit look_at_store(const Invocation& invocation) {
+  const std::string& path = invocation.arguments.front();
+  auto settings = storage_of(invocation);
+  if (!settings) return Exit::refused(settings.error());
+  const JobRun::Hooks hooks = terminal_events().hooks();
+  StoreChecks store = check_store(path, settings->storage, settings->pipeline.cpus, hooks);
+  Figures figures{.stores = std::move(store.json)};
+  std::vector<Finding> checks = std::move(store.findings);
+  if (store.object == path) {
+    const FileSystems systems = dataset_options(*settings, hooks).file_systems;
+    if (is_parquet(path, systems)) {
+      LayoutChecks layout = check_parquet_file(path, systems);
+      append(checks, std::move(layout.findings));
+      figures.layout = std::move(layout.json);
+    }
+  }
+  if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
+  print_checks(checks, figures, invocation.has("--json"));
+  return exit_of(checks);
 }
 
 }  // namespace
 
 Exit run_doctor(const Invocation& invocation) {
+  const bool as_json = invocation.has("--json");
+  if (!invocation.arguments.empty()) {
+    const std::string& path = invocation.arguments.front();
+    if (is_in_store(path)) return look_at_store(invocation);
+    if (is_parquet(path, FileSystems())) return look_at_file(path, as_json);
+  }
   std::vector<Finding> checks;
+  Figures figures;
   std::optional<JobSpec> job;
   if (!invocation.arguments.empty()) {
     auto opened = open_job(invocation);
@@ -56,11 +107,11 @@ Exit run_doctor(const Invocation& invocation) {
   if (job) {
     const bool learns = training == Training::kWanted && probe;
     append(checks, check_job(*job, learns ? std::optional(*probe) : std::nullopt,
-                             terminal_events().hooks()));
+                             terminal_events().hooks(), figures));
   }
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
-  print_checks(checks, invocation.has("--json"));
-  return {count_bad(checks) > 0 ? Exit::kFailed : Exit::kDone, ""};
+  print_checks(checks, figures, as_json);
+  return exit_of(checks);
 }
 
 }  // namespace forebay

@@ -1,6 +1,7 @@
 #include "tools/command/dump_file.h"
 
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -21,6 +22,11 @@ void append_number(std::string& text, Number number, Format... format) {
 void append_float(std::string& text, float value) {
   const double shown = std::isnan(value) ? std::abs(value) : value;  // without the sign of a NaN
   append_number(text, shown, std::chars_format::general, 9);
+}
+
+void append_double(std::string& text, double value) {
+  const double shown = std::isnan(value) ? std::abs(value) : value;
+  append_number(text, shown, std::chars_format::general, 17);
 }
 
 /// Returns where each feature's ids begin.
@@ -53,6 +59,11 @@ Result<DumpFile> DumpFile::create(const std::string& path, const Schema& schema)
   dump.text_ = "batch\tlabel";
   for (const std::string& name : schema.dense) dump.text_ += '\t' + name;
   for (const SparseFeature& feature : schema.sparse) dump.text_ += '\t' + feature.name;
+  if (schema.weight) dump.text_ += "\tweight";
+  for (const ExtraColumn& extra : schema.extra) {
+    dump.text_ += '\t' + extra.name;
+    dump.extras_.push_back(extra.kind);
+  }
   dump.text_ += '\n';
   return dump;
 }
@@ -73,12 +84,29 @@ Status DumpFile::write(const Batch& batch) {
       append_list(text_, ids[feature], length);
       ids[feature] += length;
     }
+    append_rest(batch, row);
     text_ += '\n';
     if (text_.size() > (1 << 20)) {
       if (auto status = flush(); !status) return status;
     }
   }
   return flush();
+}
+
+void DumpFile::append_rest(const Batch& batch, std::size_t row) {
+  if (batch.weights != nullptr) {
+    text_ += '\t';
+    append_float(text_, batch.weights[row]);
+  }
+  for (std::size_t column = 0; column < batch.extra_columns; ++column) {
+    const std::int64_t value = batch.extras[column * batch.rows + row];
+    text_ += '\t';
+    if (extras_[column] == ExtraColumn::Kind::kInt64) {
+      append_number(text_, value);
+    } else {
+      append_double(text_, std::bit_cast<double>(value));
+    }
+  }
 }
 
 Status DumpFile::flush() {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
@@ -12,8 +13,9 @@ namespace forebay {
 
 /// `--dump FILE`: the batches as the trainer would see them, in order, as a readable TSV.
 ///
-/// A header (`batch`, `label`, the dense names, the sparse names), then one line for each row;
-/// floats as `%.9g`, a sparse field as its ids joined by commas. Belongs to one thread.
+/// A header (`batch`, `label`, the dense names, the sparse names, `weight` if rows have one, the
+/// extra names), then one line for each row; floats as `%.9g`, doubles as `%.17g`, a sparse field
+/// as its ids joined by commas. Belongs to one thread.
 class DumpFile {
  public:
   static Result<DumpFile> create(const std::string& path, const Schema& schema);
@@ -28,12 +30,14 @@ class DumpFile {
   };
 
   DumpFile(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  void append_rest(const Batch& batch, std::size_t row);
   Status flush();
   Error problem() const;
 
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
   std::string text_;
+  std::vector<ExtraColumn::Kind> extras_;
 };
 
 }  // namespace forebay

@@ -35,12 +35,12 @@ Exit run_index(const Invocation& invocation) {
   if (!guarded) return Exit::refused(guarded.error());
   auto held = RunDir::hold(job->run.dir);
   if (!held) return Exit::refused(held.error());
-  auto dataset =
-      open_dataset(job->dataset, job->columns, dataset_options(*job, terminal_events().hooks()));
+  const DatasetOptions options = dataset_options(*job, terminal_events().hooks());
+  auto dataset = open_dataset(job->dataset, job->columns, options);
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!dataset) {
     const bool damaged = dataset.error().code == Code::kCorrupt;
-    return damaged ? Exit::failed(dataset.error()) : Exit::refused(dataset.error());
+    return damaged ? Exit::failed(dataset.error()) : Exit::unprepared(dataset.error());
   }
   const Dataset& found = **dataset;
   return print_result(invocation,
@@ -49,7 +49,9 @@ Exit run_index(const Invocation& invocation) {
                           .add("files", found.files().size())
                           .add("blocks", found.num_blocks())
                           .add("rows", found.rows())
-                          .add("bytes", found.bytes()),
+                          .add("bytes", found.bytes())
+                          .add("requests", options.file_systems.counts()->requests())
+                          .add("bytes_read", options.file_systems.counts()->bytes()),
                       [&] { print_files(found); });
 }
 

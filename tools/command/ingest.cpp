@@ -99,7 +99,7 @@ Exit Ingest::run() {
   session_ = std::move(*session);
   if (auto status = prepare(); !status) {
     return StopRequest::requested() ? Exit::stopped(StopRequest::signal())
-                                    : Exit::refused(status.error());
+                                    : Exit::unprepared(status.error());
   }
   const Status pulled = pull();
   session_->end_stream();

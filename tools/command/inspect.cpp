@@ -5,6 +5,7 @@
 
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
 
 namespace forebay {
@@ -18,13 +19,15 @@ void print_report(const std::string& path, const FileReport& report) {
 /// Reports on every file that it can; the command ends with the error of the first one that it
 /// cannot.
 Exit inspect_files(const Invocation& invocation, std::vector<JsonObject>& files) {
+  const StopRequest::AtOnce waiting;  // for a store
   Exit exit = Exit::done();
   for (const std::string& path : invocation.arguments) {
     auto report = inspect_path(path);
     if (!report) {
       if (exit.status != Exit::kDone) continue;
-      const bool damaged = report.error().code == Code::kCorrupt;
-      exit = damaged ? Exit::failed(report.error()) : Exit::refused(report.error());
+      const Code code = report.error().code;
+      const bool failed = code == Code::kCorrupt || code == Code::kTimeout;
+      exit = failed ? Exit::failed(report.error()) : Exit::refused(report.error());
       continue;
     }
     if (!invocation.has("--json")) print_report(path, *report);

@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/text/printable.h"
 #include "engine/job/quantity.h"
+#include "engine/modelled/best_file.h"
 #include "engine/modelled/emulation.h"
 #include "engine/modelled/modelled_figures.h"
 #include "engine/modelled/pipeline_file.h"
@@ -18,6 +19,7 @@
 #include "tools/process/standard_streams.h"
 #include "tools/terminal/progress.h"
 #include "tuner/live/tuner_actor.h"
+#include "tuner/world/world_layout.h"
 
 namespace forebay {
 namespace {
@@ -36,14 +38,16 @@ std::optional<double> positive_seconds(const std::string& text) {
 }
 
 /// Reads the file and --allocation, --prefetch, --seconds and --seed. `usual_seconds` returns the
-/// length of a run without --seconds.
+/// length of a run without --seconds, `find_best` the best allocation of a world.
 Result<ModelledRun> read_modelled_run(const Invocation& invocation,
-                                      double (*usual_seconds)(const tuner::PipelineModel&)) {
+                                      double (*usual_seconds)(const tuner::PipelineModel&),
+                                      const tuner::FindBest& find_best) {
   auto model = load_pipeline(invocation.arguments.front());
   if (!model) return pass(model);
   const std::string text = invocation.value("--allocation");
-  auto allocation = text == "oracle" ? Result<tuner::Allocation>(oracle_allocation(*model))
-                                     : parse_allocation(text, tuner::description_of(*model));
+  auto allocation = text == "oracle"
+                        ? Result<tuner::Allocation>(oracle_allocation(*model, find_best))
+                        : parse_allocation(text, *model);
   if (!allocation) return pass(allocation);
   const double seconds = usual_seconds(*model);
   ModelledRun run{std::move(*model), std::move(*allocation), seconds, 1};
@@ -132,28 +136,63 @@ void warn_of_lateness(const EmulationOutcome& outcome) {
                1e3 * outcome.lateness_seconds, 1e3 * outcome.worst_lateness_seconds);
 }
 
+/// A search may take a minute, so a line tells the user about it once.
+BestFile best_file_of(const Invocation& invocation) {
+  const std::string path = invocation.arguments.front();
+  const auto say = [path, told = false]() mutable {
+    if (!told) print_message("searching the best allocation of " + path);
+    told = true;
+  };
+  return BestFile(path, {.stopped = [] { return StopRequest::requested(); }, .on_search = say});
+}
+
+void warn_of_lost_search(const BestFile& best) {
+  if (best.kept()) return;
+  print_message("the best allocation is searched again next time: " + best.kept().error().message);
+}
+
+Error no_emulated_world(const Invocation& invocation) {
+  return {
+      Code::kInvalid,
+      invocation.arguments.front() +
+          ": has several nodes, or a node whose speed changes, which only the simulator runs so "
+          "far; use forebay simulate"};
+}
+
 }  // namespace
 
 Exit run_simulate(const Invocation& invocation) {
-  const auto run = read_modelled_run(invocation, usual_seconds);
+  BestFile best = best_file_of(invocation);
+  const SimulationContext context{
+      .find_best = [&](const tuner::PipelineModel& steady) { return best.find(steady); },
+      .stop = [] { return StopRequest::requested(); }};
+  const auto run = read_modelled_run(invocation, usual_seconds, context.find_best);
   if (!run) return Exit::refused(run.error());
-  const ModelledFigures figures = simulate(run->model, run->allocation, run->seconds, run->seed,
-                                           [] { return StopRequest::requested(); });
+  const ModelledFigures figures =
+      simulate(run->model, run->allocation, run->seconds, run->seed, context);
+  warn_of_lost_search(best);
   print_result(invocation, json_of(figures, run->model),
                [&] { print_figures(figures, run->model); });
   return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
 }
 
 Exit run_emulate(const Invocation& invocation) {
-  const auto run = read_modelled_run(invocation, usual_emulation_seconds);
+  BestFile best = best_file_of(invocation);
+  const tuner::FindBest find_best = [&](const tuner::PipelineModel& steady) {
+    return best.find(steady);
+  };
+  const auto run = read_modelled_run(invocation, usual_emulation_seconds, find_best);
   if (!run) return Exit::refused(run.error());
   const auto period = period_of(invocation);
   if (!period) return Exit::refused(period.error());
-  const EmulationSpec spec{.model = run->model,
+  const auto one_node = tuner::as_one_node(run->model);
+  if (!one_node) return Exit::refused(no_emulated_world(invocation));
+  const EmulationSpec spec{.model = *one_node,
                            .allocation = run->allocation,
                            .seconds = run->seconds,
                            .seed = run->seed,
                            .policy = invocation.value("--policy"),
+                           .find_best = find_best,
                            .period = *period};
   StatusLine line;
   const auto outcome = emulate(spec, {.stopped = [] { return StopRequest::requested(); },

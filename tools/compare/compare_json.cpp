@@ -7,6 +7,7 @@
 #include "core/base/check.h"
 #include "core/base/text/text.h"
 #include "tools/compare/compare_result.h"
+#include "tuner/world/world_layout.h"
 
 namespace forebay {
 namespace {
@@ -46,10 +47,20 @@ void add_fields(Fields& fields, const ComparedRun& run) {
 JsonObject json_of(const ComparedRun& run) {
   JsonObject object;
   add_fields(object, run);
-  return object.add("recoveries", run.figures.recoveries, [](const Recovery& recovery) {
+  object.add("recoveries", run.figures.recoveries, [](const Recovery& recovery) {
     return JsonObject()
         .add("at_seconds", recovery.at_seconds)
         .add("decisions_to_95", recovery.decisions_to_95);
+  });
+  if (run.best_known) object.add("best_known", true);
+  if (run.nodes.empty()) return object;
+  return object.add("nodes", run.nodes, [](const tuner::NodeShare& node) {
+    return JsonObject()
+        .add("name", node.name)
+        .add("share", node.share)
+        .add("actors", node.actors)
+        .add("peak_memory_bytes", node.memory_peak)
+        .add("out_of_memory", node.out_of_memory);
   });
 }
 
@@ -130,9 +141,10 @@ std::string recoveries_of(const ComparedRun& run) {
 /// Returns `load=4 decode=3`.
 std::string allocation_of(const Period& period, const PipelineModel& model) {
   std::string text;
+  const std::vector<std::string> names = tuner::line_names(model);
   for (std::size_t i = 0; i < period.actors.size(); ++i) {
     if (i > 0) text += ' ';
-    text += model.stages[i].name + "=" + std::to_string(period.actors[i]);
+    text += names[i] + "=" + std::to_string(period.actors[i]);
   }
   return text;
 }

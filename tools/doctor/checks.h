@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/input/file_system.h"
+#include "actors/source/dataset.h"
 #include "core/base/result.h"
 #include "engine/job/job_spec.h"
 #include "engine/report/json_object.h"
@@ -68,6 +70,24 @@ Result<TorchProbe> probe_torch();
 /// Whether a command will train, so that missing training software is a problem.
 enum class Training : std::uint8_t { kMaybe, kWanted, kNo };
 
+/// Whether the file, which `systems` hold, begins as a Parquet file does. Reads nothing of a file
+/// that is no regular one.
+bool is_parquet(const std::string& path, const FileSystems& systems);
+
+/// How Parquet files suit training.
+struct LayoutChecks {
+  std::vector<Finding> findings;
+  std::optional<JsonObject> json = std::nullopt;  ///< The figures, if the footers could be read.
+};
+
+/// Checks one Parquet file, all columns wanted.
+LayoutChecks check_parquet_file(const std::string& path, const FileSystems& systems);
+
+/// Checks how a job reads its Parquet files: bytes against those of the wanted columns, row groups,
+/// grains, strata. `systems` hold the files. Empty for a job of another format.
+LayoutChecks check_parquet_job(const JobSpec& job, const Dataset& dataset,
+                               const FileSystems& systems);
+
 /// Checks CPUs and memory, against the needs of `job` if it is given, and the vector instructions.
 std::vector<Finding> check_machine(const std::optional<JobSpec>& job);
 
@@ -86,11 +106,17 @@ std::uint64_t free_bytes(const std::string& path);
 /// Checks whether `wanted` files may be open at once.
 Finding check_open_files(std::uint64_t wanted);
 
+/// What was measured, for scripts.
+struct Figures {
+  std::optional<JsonObject> layout = std::nullopt;  ///< Of Parquet files, if footers were read.
+  std::vector<JsonObject> stores = {};              ///< One object for each store.
+};
+
 /// Checks a job as a run of it would: its folder, disk, dataset, transforms, memory, checkpoints.
 ///
 /// Holds the lock of the job's folder meanwhile and writes the dataset's index; decompresses
 /// nothing. `probe` is set for a model that needs libtorch.
 std::vector<Finding> check_job(const JobSpec& job, const std::optional<TorchProbe>& probe,
-                               const JobRun::Hooks& hooks);
+                               const JobRun::Hooks& hooks, Figures& figures);
 
 }  // namespace forebay

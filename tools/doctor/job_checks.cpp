@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "actors/sizing.h"
 #include "actors/source/stored/file_list.h"
@@ -12,6 +14,7 @@
 #include "engine/process/memory_use.h"
 #include "engine/process/run_dir.h"
 #include "tools/doctor/checks.h"
+#include "tools/doctor/store_checks.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 
@@ -23,7 +26,8 @@ namespace fs = std::filesystem;
 /// Checks one job.
 class Look {
  public:
-  Look(const JobSpec& job, const JobRun::Hooks& hooks) : job_(job), hooks_(hooks) {}
+  Look(const JobSpec& job, const JobRun::Hooks& hooks, Figures& figures)
+      : job_(job), hooks_(hooks), figures_(figures) {}
 
   std::vector<Finding> run(const std::optional<TorchProbe>& probe);
 
@@ -31,6 +35,7 @@ class Look {
   Result<std::unique_ptr<Dataset>> open(const DatasetSpec& spec) const;
   void look_at_rows(const std::optional<TorchProbe>& probe);
   void look_at_evaluation();
+  bool reaches_stores();
   Status fits(const Dataset& dataset, const TransformPlan& plan,
               const std::optional<TorchProbe>& probe) const;
   Finding spill_room(const Dataset& dataset) const;
@@ -39,6 +44,7 @@ class Look {
 
   const JobSpec& job_;
   const JobRun::Hooks& hooks_;
+  Figures& figures_;
   std::optional<Schema> columns_;  ///< Columns of the dataset; nullopt if it cannot be opened.
   std::vector<Finding> checks_;
 };
@@ -87,6 +93,14 @@ Finding Look::spill_room(const Dataset& dataset) const {
       "order.shuffle to false");
 }
 
+bool Look::reaches_stores() {
+  StoreChecks stores = check_stores(job_, hooks_);
+  const bool reached = count_bad(stores.findings) == 0;
+  std::ranges::move(stores.findings, std::back_inserter(checks_));
+  figures_.stores = std::move(stores.json);
+  return reached;
+}
+
 void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
   auto dataset = open(job_.dataset);
   if (!dataset) {
@@ -97,6 +111,10 @@ void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
   checks_.push_back(Finding::ok("dataset", std::to_string((*dataset)->files().size()) + " files, " +
                                                format_count((*dataset)->rows()) + " rows, " +
                                                format_size((*dataset)->bytes())));
+  LayoutChecks layout =
+      check_parquet_job(job_, **dataset, dataset_options(job_, hooks_).file_systems);
+  std::ranges::move(layout.findings, std::back_inserter(checks_));
+  figures_.layout = std::move(layout.json);
   checks_.push_back(spill_room(**dataset));
   checks_.push_back(check_open_files(files_wanted(**dataset)));
   auto plan = TransformPlan::compile(job_.transforms, (*dataset)->format().schema());
@@ -149,6 +167,7 @@ std::vector<Finding> Look::run(const std::optional<TorchProbe>& probe) {
     return checks_;
   }
   checks_.push_back(Finding::ok("run", "no other run holds " + job_.run.dir));
+  if (!reaches_stores()) return checks_;  // Opening the dataset would wait for them again.
   look_at_rows(probe);
   look_at_evaluation();
   const bool keeps =
@@ -160,8 +179,8 @@ std::vector<Finding> Look::run(const std::optional<TorchProbe>& probe) {
 }  // namespace
 
 std::vector<Finding> check_job(const JobSpec& job, const std::optional<TorchProbe>& probe,
-                               const JobRun::Hooks& hooks) {
-  return Look(job, hooks).run(probe);
+                               const JobRun::Hooks& hooks, Figures& figures) {
+  return Look(job, hooks, figures).run(probe);
 }
 
 }  // namespace forebay

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <span>
+#include <utility>
 
 #include "actors/input/file_system.h"
+#include "actors/input/store/stores.h"
 #include "actors/source/stored/byte_stream.h"
 #include "tools/inspect/inspect.h"
 
@@ -19,8 +22,17 @@ std::uint64_t FileSample::scaled(std::uint64_t count) const {
   return static_cast<std::uint64_t>(static_cast<double>(count) * std::max(factor, 1.0));
 }
 
+FileSystems file_systems_to_inspect() {
+  constexpr std::chrono::seconds kPatience(10);
+  StoreClientOptions options;
+  options.storage.give_up_after = kPatience;
+  return all_file_systems(std::move(options));
+}
+
 Result<FileSample> read_sample(const std::string& path) {
-  auto opened = FileSystems().of(path)->open(path);
+  const FileSystems systems = file_systems_to_inspect();
+  const std::string full_path = systems.full_path(path, "");
+  auto opened = systems.of(full_path)->open(full_path);
   if (!opened) return pass(opened);
   const InputFile& file = **opened;
   std::array<char, 8> head{};

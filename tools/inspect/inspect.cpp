@@ -85,6 +85,7 @@ Result<FileReport> inspect_path(const std::string& path) {
     if (!*part || std::filesystem::path(path).filename() != kLoaderFile) return std::move(*part);
   }
   if (is_index(path)) return inspect_index(path);
+  if (auto binary = report_binary(path)) return std::move(*binary);
   auto sample = read_sample(path);
   if (!sample) return pass(sample);
   if (sample->size == 0) return fail(Code::kInvalid, path + ": is empty");

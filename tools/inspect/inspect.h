@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/input/file_system.h"
 #include "actors/loader_state.h"
 #include "actors/source/index/file_index.h"
 #include "actors/source/stored/file_list.h"
@@ -33,6 +34,9 @@ struct FileSample {
   /// Estimates the whole file's count from the sample's `count`; exact if the sample is whole.
   std::uint64_t scaled(std::uint64_t count) const;
 };
+
+/// Returns file systems that wait ten seconds for a store that does not answer.
+FileSystems file_systems_to_inspect();
 
 /// Reads the first kBytes of the file's decompressed content. Errors name the file.
 Result<FileSample> read_sample(const std::string& path);
@@ -66,6 +70,9 @@ std::optional<Result<FileReport>> report_part(const std::string& path);
 /// Reports on a folder that is a checkpoint or contains checkpoints; kInvalid for any other folder.
 /// Reads all files of the checkpoints to check their digests, and changes no file.
 Result<FileReport> report_folder(const std::string& path);
+
+/// Reports on a Parquet, `.npy` or `.npz` file from its metadata; nullopt for any other file.
+std::optional<Result<FileReport>> report_binary(const std::string& path);
 
 /// Reports on a Criteo file; nullopt if fewer than half of its first rows are valid.
 std::optional<FileReport> report_criteo(const FileSample& sample);

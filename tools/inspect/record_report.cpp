@@ -190,6 +190,8 @@ FileReport report_job(const std::string& path, const JobSpec& job) {
       {"columns.label", job.columns.label.empty() ? "-" : job.columns.label},
       {"columns.dense", list_of(job.columns.dense)},
       {"columns.sparse", list_of(job.columns.sparse)},
+      {"columns.weight", job.columns.weight.empty() ? "-" : job.columns.weight},
+      {"columns.extra", list_of(job.columns.extra)},
       {"order.seed", std::to_string(job.order.seed)},
       {"order.shuffle", std::string(name_in(kShuffleNames, job.order.shuffle))},
       {"order.epochs", std::to_string(job.order.epochs)},

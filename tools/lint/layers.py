@@ -10,18 +10,19 @@ import sys
 # file's path names its layer. A layer may include itself and the
 # layers listed for it, nothing else.
 CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node", "core/net/zmq"]
-SPEC = ["actors/pipeline_spec", "actors/stage_list"]
+SPEC = ["actors/pipeline_spec", "actors/rank_share", "actors/stage_list"]
 BLOCKS = ["actors/source/index/block_builder"]
-FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/formats")]
+FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/npy", "/parquet", "/formats")]
 SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
-ACTORS = SPEC + BLOCKS + ["actors/input"] + FORMAT + ["actors/transform"] + SOURCE + ["actors/stage", "actors"]
+STORE = ["actors/input/store" + part for part in ("/storage_spec", "/protocol", "/transfer", "")]
+ACTORS = SPEC + BLOCKS + ["actors/input"] + STORE + FORMAT + ["actors/python", "actors/transform"] + SOURCE + ["actors/stage", "actors/output", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
-                     ("plan", "sim", "model", "agent", "policy", "live", "emulated", "log", "compare")]
+                     ("plan", "sim", "world", "model", "agent", "policy", "live", "emulated", "log", "compare")]
 SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worker"]
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
-          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "run", "cluster", "session", "loader",
+          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "session", "loader",
            "ranks", "train")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
@@ -37,29 +38,41 @@ MAY_SEE = {
     "core/node": CORE[:7],
     "core/net/zmq": CORE[:3] + ["core/net"],
     "actors/pipeline_spec": CORE[:1],
+    "actors/rank_share": [],
     "actors/stage_list": CORE[:2] + SPEC[:1],
     "actors/source/index/block_builder": CORE[:1],
     "actors/input": CORE[:1],
+    "actors/input/store/storage_spec": [],
+    "actors/input/store/protocol": CORE[:1] + STORE[:1],
+    "actors/input/store/transfer": CORE[:2] + ["actors/input"] + STORE[:2],
+    "actors/input/store": CORE[:2] + ["actors/input"] + STORE,
     "actors/format": CORE[:2] + SPEC + BLOCKS + ["actors/input"],
-    "actors/format/criteo": CORE[:2] + SPEC + BLOCKS + ["actors/format"],
+    "actors/format/criteo": CORE[:2] + SPEC + BLOCKS + ["actors/format", "actors/format/csv"],
     "actors/format/csv": CORE[:2] + SPEC + BLOCKS + ["actors/format"],
-    "actors/format/formats": CORE[:1] + SPEC + FORMAT,
-    "actors/transform": CORE[:2] + SPEC,
+    "actors/format/npy": CORE[:2] + SPEC + ["actors/input", "actors/format"],
+    "actors/format/parquet/encoding": CORE[:1],
+    "actors/format/parquet": CORE[:2] + SPEC + BLOCKS +
+        ["actors/input", "actors/format", "actors/format/csv", "actors/format/parquet/encoding"],
+    "actors/format/formats": CORE[:1] + SPEC + ["actors/input"] + FORMAT,
+    "actors/python": CORE[:1],
+    "actors/transform": CORE[:2] + SPEC + ["actors/python"],
     "actors/source/stored": CORE[:2] + ["actors/input"],
     "actors/source/index": CORE[:2] + SPEC + BLOCKS + ["actors/input", "actors/format", "actors/source/stored"],
     "actors/source": CORE + SPEC + BLOCKS + ["actors/input"] + FORMAT + SOURCE,
+    "actors/output": CORE[:2] + ["actors/format", "actors/format/parquet"],
     "actors/stage": CORE + SPEC + ["actors/format", "actors/transform", "actors/source"],
     "actors": CORE + ACTORS,
     "tuner": CORE[:1],
     "tuner/plan": ["core/base", "tuner"],
     "tuner/sim": ["core/base", "tuner", "tuner/plan"],
+    "tuner/world": ["core/base", "tuner", "tuner/plan", "tuner/sim"],
     "tuner/model": ["core/base", "tuner", "tuner/plan"],
     "tuner/agent": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/model"],
     "tuner/policy": ["core/base", "tuner", "tuner/plan", "tuner/model", "tuner/agent"],
     "tuner/live": CORE + ["tuner"],
-    "tuner/emulated": CORE + ["tuner", "tuner/live", "tuner/sim"],
+    "tuner/emulated": CORE + ["tuner", "tuner/live", "tuner/sim", "tuner/world"],
     "tuner/log": ["core/base", "tuner"],
-    "tuner/compare": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/policy"],
+    "tuner/compare": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/world", "tuner/policy"],
     "scheduler": CORE[:3] + ["core/runtime"],
     "scheduler/client": CORE[:3] + ["core/runtime", "scheduler"],
     "scheduler/head": CORE[:4] + ["core/runtime", "scheduler"],
@@ -69,17 +82,19 @@ MAY_SEE = {
     "trainer/embedding": CORE + ["core/store/rows"] + ACTORS + ["trainer"],
     "trainer/torch": CORE + ACTORS + ["trainer", "trainer/embedding", "trainer/ranks"],
     "engine/process": CORE[:1],
-    "engine/job": CORE[:2] + ["actors", "actors/pipeline_spec", "actors/stage_list", "trainer"],
-    "engine/outputs": CORE[:1] + ["actors/input", "trainer"] + ["engine/process", "engine/job"],
+    "engine/job": CORE[:2] + STORE[:1] + ["actors", "actors/pipeline_spec", "actors/stage_list", "trainer"],
+    "engine/outputs": CORE[:1] + STORE + ["actors/input", "actors/format/formats", "trainer"] + ["engine/process", "engine/job"],
     "engine/report": CORE[:1] + ["engine/job"],
     "engine/trace": CORE[:1] + ["actors", "actors/stage_list"] + ["engine/report"],
     "engine/metrics": CORE[:1] + ["actors", "scheduler"] + ["engine/job", "engine/report"],
     "engine/modelled": CORE[:1] + ["core/runtime", "actors/source/index"] + TUNER + ["engine/job", "engine/report"],
+    "engine/counting": CORE[:2] + ["core/data"] + ACTORS + ["engine/job"],
     "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
-        ["engine/process", "engine/job", "engine/report", "engine/trace", "engine/metrics"],
+        ["engine/process", "engine/job", "engine/report", "engine/trace", "engine/metrics", "engine/counting"],
     "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
-    "engine/session": CORE[:1] + ["core/data", "actors", "engine/process", "engine/job", "engine/trace", "engine/metrics", "engine/run",
+    "engine/convert": CORE[:2] + ["core/runtime"] + ACTORS + ["engine/process", "engine/job", "engine/outputs", "engine/run"],
+    "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/job", "engine/trace", "engine/metrics", "engine/run",
                                   "engine/cluster"],
     "engine/loader": CORE[:1] + ["core/data", "core/runtime", "engine/process", "engine/job", "engine/session"],
     "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
@@ -94,11 +109,13 @@ MAY_SEE = {
     "tools/terminal": CORE[:1] + ["actors", "trainer", "engine/process", "engine/job", "engine/report", "engine/run",
                                   "engine/train", "tools/process", "tools/inspect"],
     "tools/doctor": CORE[:2] + ACTORS + ["trainer"] +
-        ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process"],
+        ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process",
+         "tools/inspect"],
     "tools/compare": CORE[:1] + TUNER +
         ["engine/process", "engine/job", "engine/report", "engine/modelled", "tools/process", "tools/inspect"],
-    "tools/bench": CORE[:2] + ["core/runtime"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
+    "tools/bench": CORE[:2] + ["core/runtime", "actors/output"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
                                                                  "tools/synth"],
+    "tools/bench/parquet": CORE[:2] + ["actors/output", "engine/process", "tools/bench"] + ACTORS,
     "tools/bench/cluster": CORE + ACTORS + SCHEDULER + ["engine/process", "engine/job", "engine/run", "engine/cluster",
                                                         "tools/process", "tools/bench"],
     "tools/bench/training": CORE + ["core/store/rows"] + TRAINER + ["engine/process", "engine/ranks", "tools/bench"],
@@ -109,6 +126,7 @@ MAY_SEE = {
                                                        "tools/terminal", "tools/command"],
     "tools/app_main": CORE[:1] + ["engine/process", "tools/process", "tools/command"],
     "tools/exit_calls": CORE[:1] + ["tools/process"],
+    "python/src": [],  # the public headers alone
 }
 # The layers that may include each third-party library. Headers not listed are the standard library's
 # or the system's.
@@ -117,15 +135,21 @@ LIBRARY_HOME = {
     "zmq": ["core/net", "tools/bench"],  # the bench compares with ZeroMQ alone
     "msgpack": ["core/wire"],
     "rocksdb": ["core/store"],
-    "lz4": ["core/wire"],
+    "brotli": ["actors/format/parquet"],
+    "snappy": ["actors/format/parquet"],
+    "lz4": ["core/wire", "actors/format/parquet"],
     "prometheus": ["engine/metrics"],
     "xxhash": ["core/data", "actors/format", "actors/source"],
-    "zlib": ["actors/source"],
-    "zstd": ["actors/source", "core/wire"],
+    "zlib": ["actors/source", "actors/output", "actors/format/parquet"],
+    "zstd": ["actors/source", "actors/output", "core/wire", "actors/format/parquet", "tools/bench/parquet"],
+    "curl": ["actors/input/store/transfer"],
+    "expat": ["actors/input/store/protocol"],
+    "openssl": ["actors/input/store/protocol"],
     "toml++": ["engine/job"],
     "CLI": ["tools/command"],
     "nlohmann": ["core/base", "engine", "tools", "actors", "trainer", "tuner/log", "tuner/agent"],
     "spdlog": ["engine/run"],
+    "nanobind": ["python/src"],
     "torch": ["trainer/torch"],
     "ATen": ["trainer/torch"],
     "c10": ["trainer/torch"],
@@ -171,7 +195,7 @@ def hidden_lack(path, text):
 
 def main():
     found = []
-    for top in ("core", "actors", "scheduler", "tuner", "trainer", "engine", "tools", "tests"):
+    for top in ("core", "actors", "scheduler", "tuner", "trainer", "engine", "tools", "python", "tests"):
         for file in sorted(pathlib.Path(top).rglob("*")):
             path = str(file)
             if file.suffix not in {".h", ".cpp"}:

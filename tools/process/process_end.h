@@ -25,6 +25,10 @@ struct Exit {
   static Exit of(const Error& error, Code refusal) {
     return error.code == refusal ? refused(error) : failed(error);
   }
+  /// Of a run that could not begin: refused, but failed where a store gave no answer in time.
+  static Exit unprepared(const Error& error) {
+    return error.code == Code::kTimeout ? failed(error) : refused(error);
+  }
   /// After an orderly stop by `signal`: 129, 130 or 143.
   static Exit stopped(int signal) { return {128 + signal, ""}; }
 };

@@ -116,6 +116,17 @@ std::string name_bottleneck(const SummaryView& view) {
                 : "; give it more actors (pipeline.allocation." + busiest.name + ")");
 }
 
+/// Returns ` (by workers: 17, 3 MiB)`; "" without any.
+std::string asked_by_workers(const RunOutcome& outcome) {
+  if (outcome.asked_by_node.empty()) return "";
+  RunOutcome::Asked sum;
+  for (const auto& [node, asked] : outcome.asked_by_node) {
+    sum.requests += asked.requests;
+    sum.bytes += asked.bytes;
+  }
+  return " (by workers: " + format_count(sum.requests) + ", " + format_size(sum.bytes) + ")";
+}
+
 std::string format_summary(const SummaryView& view) {
   std::string text =
       format_count(view.outcome.rows) + " rows in " + format_count(view.outcome.batches) +
@@ -127,6 +138,8 @@ std::string format_summary(const SummaryView& view) {
           format_size(view.outcome.peak_memory_bytes) + " of " +
           format_size(view.outcome.memory_limit) + ", " + format_number(view.outcome.cpus_busy, 1) +
           " of " + std::to_string(view.cpus) + " CPUs busy\n";
+  text += format_count(view.outcome.requests) + " requests to files and stores, " +
+          format_size(view.outcome.bytes_read) + " read" + asked_by_workers(view.outcome) + "\n";
   const int width = name_width(view.stages);
   text += "  stage" + std::string(static_cast<std::size_t>(width) - 5, ' ') +
           " actors      busy  waits: input  waits: output     splits  bytes in\n";

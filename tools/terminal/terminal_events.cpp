@@ -116,7 +116,8 @@ RunEvents terminal_events() {
           .view = [](const ViewedRun& viewed) { return std::make_unique<RunScreen>(viewed); },
           .stalled = end_stalled,
           .outgrown = end_outgrown,
-          .stop = &StopRequest::source()};
+          .stop = &StopRequest::source(),
+          .counts = std::make_shared<IoCounts>()};
 }
 
 }  // namespace forebay

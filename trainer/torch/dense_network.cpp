@@ -13,6 +13,20 @@
 namespace forebay {
 namespace {
 
+/// Multiplies the losses of a group's rows, and so their gradients, by the rows' weights.
+double take_weighted_loss(const Batch& batch, std::size_t first, std::span<const float> logits,
+                          std::span<float> gradients, double scale) {
+  double sum = 0;
+  for (std::size_t row = 0; row < logits.size(); ++row) {
+    const double logit = logits[row];
+    const double label = batch.labels[first + row];
+    const double weight = batch.weights[first + row];
+    sum += weight * (log_loss_of(logit, true) + (1 - label) * logit);
+    gradients[row] = static_cast<float>((1 / (1 + std::exp(-logit)) - label) * weight * scale);
+  }
+  return sum;
+}
+
 /// Returns the sum of the group's losses; writes the gradients of that sum, times `scale`.
 double take_loss(const float* labels, std::span<const float> logits, std::span<float> gradients,
                  double scale) {
@@ -78,8 +92,10 @@ double DenseNetwork::train(const Batch& batch, const Shares& shares, double scal
                   parameters_ * sizeof(float));
     }
     const std::span<const float> logits = forward(batch, group, put);
-    losses[group.share] +=
-        take_loss(batch.labels + group.first, logits, worker(group).logit_gradients(), scale);
+    const std::span<float> gradients = worker(group).logit_gradients();
+    losses[group.share] += batch.weights == nullptr
+                               ? take_loss(batch.labels + group.first, logits, gradients, scale)
+                               : take_weighted_loss(batch, group.first, logits, gradients, scale);
     worker(group).backward(
         dense_input(batch, group), sums_[group.share],
         {pooled_gradients() + group.first * row_width_, batch.rows * row_width_, row_width_});

@@ -51,9 +51,9 @@ Allocation applied(const PipelineDescription& description, const Limits& limits,
     const std::int64_t most = description.stages[i].max_actors;
     stepped.actors[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(wanted, 1, most));
   }
-  const double factor = kPrefetchFactors[actions.prefetch];
-  stepped.prefetch = std::clamp<std::uint32_t>(static_cast<std::uint32_t>(base.prefetch * factor),
-                                               1, std::max(1U, description.max_prefetch));
+  const double wanted = base.prefetch * kPrefetchFactors[actions.prefetch];
+  const double most = std::max(1U, description.max_prefetch);
+  stepped.prefetch = static_cast<std::uint32_t>(std::clamp(wanted, 1.0, most));
   const Bounds bounds{description.max_actors, limits.memory_bytes};
   // Prefetch is cut in favour of actors; then the last stages fall back to their base.
   while (stepped.prefetch > 1 && !within(description, stepped, bounds)) stepped.prefetch /= 2;
@@ -69,6 +69,7 @@ Agent::Agent(PipelineDescription description, RewardMode reward, Ablation ablati
       ablation_(ablation),
       known_(description_),
       planner_(description_, reward),
+      trial_(description_),
       base_{.allocation = one_each(description_)} {}
 
 void Agent::observe(const Observation& seen, const Network& network) {
@@ -79,7 +80,11 @@ void Agent::observe(const Observation& seen, const Network& network) {
   const bool stepped = !moved_ && allocation(actions_) == current;
   const Planned before = base_;
   base_ = planner_.plan(known_, seen.limits, stepped ? before.allocation : current);
-  if (ablation_ == Ablation::kModel) base_.allocation = current;
+  if (ablation_ == Ablation::kModel) {
+    base_.allocation = current;
+  } else {
+    base_ = trial_.next(seen, known_, std::move(base_));
+  }
   moved_ = base_.allocation != before.allocation;
   rows_ = features_of(description_, seen, known_, base_);
   outputs_.assign(rows_.size(), Outputs{});
@@ -90,7 +95,7 @@ void Agent::observe(const Observation& seen, const Network& network) {
 }
 
 const Actions& Agent::choose() {
-  if (known_.shortfall() < kTrusted) {
+  if (known_.shortfall() < kTrusted || on_trial()) {
     actions_ = {.steps = std::vector<std::uint8_t>(outputs_.size(), 0)};
     return actions_;
   }

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "tuner/agent/features.h"
 #include "tuner/agent/network.h"
+#include "tuner/agent/trial.h"
 #include "tuner/allocation.h"
 #include "tuner/model/planner.h"
 
@@ -81,6 +83,8 @@ class Agent {
   Allocation allocation(const Actions& actions) const;
 
   const Planned& base() const { return base_; }
+  /// The stage whose belief base() tests at the moment.
+  const std::optional<std::size_t>& on_trial() const { return trial_.stage(); }
   /// Whether base() changed in the last interval.
   bool moved() const { return moved_; }
   const std::vector<Features>& rows() const { return rows_; }
@@ -98,6 +102,7 @@ class Agent {
   Ablation ablation_;
   PipelineEstimate known_;
   Planner planner_;
+  Trial trial_;
   Limits limits_;
   Planned base_;
   bool moved_ = true;

@@ -124,7 +124,7 @@ Actions Online::next(const Observation& seen, const Agent& agent, Network& netwo
   const double reward = reward_of(seen, agent);
   const bool tried = std::exchange(trying_, false);
   if (agent.known().changed()) tries_left_ = kTries;
-  if (agent.moved() || agent.known().changed()) {
+  if (agent.moved() || agent.known().changed() || agent.on_trial()) {
     settled_ = 0;
     usual_ = 0;
     return agent.actions();
@@ -198,6 +198,10 @@ Proposal Intune::decide(const Observation& observed) {
   const Observation seen = plausible(options_.description, observed);
   agent_.observe(seen, network_);
   agent_.choose();
+  // The gate of choose() asks the model, which this ablation is without: whatever promises a gain.
+  if (options_.ablation == Ablation::kModel) {
+    agent_.take(best_actions(agent_.outputs(), Actions{}, 0));
+  }
   const bool learns =
       options_.ablation != Ablation::kOnline && options_.ablation != Ablation::kNetwork;
   if (learns) agent_.take(online_.next(seen, agent_, network_));
@@ -212,6 +216,10 @@ std::string Intune::reason(const Observation& seen, const Allocation& next) cons
   const std::string moved = moves(options_.description, seen, next);
   if (!agent_.sane()) return "the network puts out no numbers: the model decides; " + moved;
   if (online_.trying()) return "tries " + moved;
+  if (const auto& stage = agent_.on_trial()) {
+    return "tests what more actors do to " + options_.description.stages[*stage].name + ": " +
+           moved;
+  }
   if (moved.empty()) return online_.converged() ? "converged" : "stays";
   if (!last_) return "first plan: " + moved;
   if (agent_.known().changed()) return "the work or the machine changed: " + moved;

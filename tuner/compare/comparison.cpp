@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/thread/parallel.h"
+#include "tuner/compare/world_run.h"
 #include "tuner/sim/pipeline_model.h"
 
 namespace forebay::tuner {
@@ -13,12 +14,6 @@ namespace {
 
 constexpr std::uint64_t kDecisions = 60;
 constexpr double kSecondsAfterEvents = 300;
-
-bool is_guarded(const std::string& policy) {
-  const auto known = policies();
-  const auto found = std::ranges::find(known, policy, &PolicyInfo::name);
-  return found == known.end() || found->guarded_when_modelled;
-}
 
 /// `now` returns the time for the oracle; other policies do not call it.
 PolicyContext context_of(const RunRequest& request, std::function<double()> now) {
@@ -33,14 +28,6 @@ PolicyContext context_of(const RunRequest& request, std::function<double()> now)
     return Truth{.costs = costs_of(current), .trainer_rate = trainer_rate_of(current)};
   };
   return context;
-}
-
-std::vector<double> moments_of(const PipelineModel& model) {
-  std::vector<double> moments;
-  for (const ModelEvent& event : model.events) moments.push_back(event.at_seconds);
-  std::sort(moments.begin(), moments.end());
-  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-  return moments;
 }
 
 std::vector<OracleStretch> oracle_line(const PipelineModel& model,
@@ -71,21 +58,51 @@ RunRequest request_of(const ComparisonOptions& options, std::size_t number) {
           .policy = options.policies[number % per_pipeline / per_policy],
           .seed = number % per_policy + 1,
           .decisions = options.decisions,
-          .weights = options.weights};
+          .weights = options.weights,
+          .find_best = options.find_best};
 }
 
 bool wants_stop(const ComparisonOptions& options) { return options.stopped && options.stopped(); }
 
+/// The yardstick of each world, by pipeline, made once for all its runs.
+std::vector<std::vector<OracleSpan>> world_lines(const ComparisonOptions& options) {
+  std::vector<std::vector<OracleSpan>> lines(options.pipelines.size());
+  for (std::size_t i = 0; i < lines.size() && !wants_stop(options); ++i) {
+    const RunRequest any = request_of(options, i * options.seeds * options.policies.size());
+    if (is_world(any.model)) lines[i] = world_line(any);
+  }
+  return lines;
+}
+
 }  // namespace
+
+bool is_guarded(const std::string& policy) {
+  const auto known = policies();
+  const auto found = std::ranges::find(known, policy, &PolicyInfo::name);
+  return found == known.end() || found->guarded_when_modelled;
+}
+
+std::vector<double> moments_of(const PipelineModel& model) {
+  std::vector<double> moments;
+  for (const ModelEvent& event : model.events) moments.push_back(event.at_seconds);
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+  return moments;
+}
 
 std::uint64_t decisions_for(const PipelineModel& model) {
   const std::vector<double> moments = moments_of(model);
   if (moments.empty()) return kDecisions;
-  const double periods = std::ceil((moments.back() + kSecondsAfterEvents) / kPeriodSeconds);
+  double last = moments.back();
+  for (const ModelEvent& event : model.events) {
+    last = std::max(last, event.at_seconds + event.over_seconds);
+  }
+  const double periods = std::ceil((last + kSecondsAfterEvents) / kPeriodSeconds);
   return std::max(kDecisions, static_cast<std::uint64_t>(periods));
 }
 
 Status check_run(const RunRequest& request) {
+  if (is_world(request.model)) return check_world_run(request);
   auto made = make_policy(request.policy, context_of(request, [] { return 0.0; }));
   if (!made) return pass(made);
   return {};
@@ -93,6 +110,7 @@ Status check_run(const RunRequest& request) {
 
 ComparedRun run_one(const RunRequest& request, const MachineMaker& make_machine,
                     const std::function<bool()>& stopped) {
+  if (is_world(request.model)) return run_world(request, world_line(request), stopped);
   const auto machine = make_machine(request.model, request.seed);
   const auto context = context_of(request, [&] { return machine->totals().seconds; });
   auto policy = make_policy(request.policy, context);
@@ -132,11 +150,15 @@ Status check_comparison(const ComparisonOptions& options) {
 
 std::vector<ComparedRun> compare(const ComparisonOptions& options) {
   std::vector<std::optional<ComparedRun>> runs(runs_of(options));
+  const std::vector<std::vector<OracleSpan>> lines = world_lines(options);
   SharedCount done;
   for_each_in_parallel(runs.size(), options.threads, [&](std::size_t number) {
     if (wants_stop(options)) return;
-    ComparedRun run = run_one(request_of(options, number), options.make_machine,
-                              [&options] { return wants_stop(options); });
+    const auto stopped = [&options] { return wants_stop(options); };
+    const auto& line = lines[number / (options.seeds * options.policies.size())];
+    ComparedRun run = line.empty()
+                          ? run_one(request_of(options, number), options.make_machine, stopped)
+                          : run_world(request_of(options, number), line, stopped);
     if (run.record.stopped) return;
     if (!options.keep_periods) run.record.trace = {};
     runs[number] = std::move(run);

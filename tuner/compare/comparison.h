@@ -12,6 +12,7 @@
 #include "tuner/policy/policies.h"
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/simulator.h"
+#include "tuner/world/oracle_line.h"
 
 namespace forebay::tuner {
 
@@ -22,6 +23,16 @@ struct RunRequest {
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> decisions = {};  ///< Empty: as many as `decisions_for` returns.
   std::string weights = {};                     ///< See PolicyContext.
+  FindBest find_best = {};  ///< Of worlds; empty: find_best(). Called by one thread at a time.
+};
+
+/// A node's part of a run on a world.
+struct NodeShare {
+  std::string name;
+  double share = 0;   ///< Of all splits trained, those that it made.
+  double actors = 0;  ///< Mean of the last ten periods.
+  std::uint64_t memory_peak = 0;
+  bool out_of_memory = false;
 };
 
 /// The result of one run.
@@ -36,6 +47,8 @@ struct ComparedRun {
   RunFigures figures;
   Shortfall shortfall;
   DriveRecord record;
+  bool best_known = false;            ///< The oracle's rates come from a search.
+  std::vector<NodeShare> nodes = {};  ///< Of a model with nodes.
 };
 
 /// 60 decisions, or as many as reach 300 s past the last event.
@@ -46,7 +59,8 @@ std::uint64_t decisions_for(const PipelineModel& model);
 Status check_run(const RunRequest& request);
 
 /// Drives the run to its end, or until `stopped` (its record then says so). The request must pass
-/// check_run.
+/// check_run. A world is simulated, whatever `make_machine` makes: one policy and one guard for
+/// each node.
 ComparedRun run_one(const RunRequest& request, const MachineMaker& make_machine,
                     const std::function<bool()>& stopped);
 
@@ -57,6 +71,7 @@ struct ComparisonOptions {
   std::uint64_t seeds = 3;
   std::optional<std::uint64_t> decisions = {};  ///< As RunRequest::decisions.
   std::string weights = {};
+  FindBest find_best = {};  ///< As RunRequest::find_best.
   MachineMaker make_machine;
   int threads = 1;                     ///< Concurrent runs.
   bool keep_periods = true;            ///< False: keeps only a run's figures, to save memory.

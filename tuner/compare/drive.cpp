@@ -28,15 +28,31 @@ class ThreadCpuClock final : public Clock {
   std::chrono::nanoseconds now() const override { return thread_cpu_time(); }
 };
 
+/// The observations of all parts as that of one pipeline, for the record.
+Observation joined(const std::vector<Observation>& parts) {
+  Observation whole = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const Observation& part = parts[i];
+    whole.stages.insert(whole.stages.end(), part.stages.begin(), part.stages.end());
+    whole.prefetch = std::max(whole.prefetch, part.prefetch);
+    whole.memory_bytes = std::max(whole.memory_bytes, part.memory_bytes);
+    whole.memory_peak = std::max(whole.memory_peak, part.memory_peak);
+  }
+  return whole;
+}
+
 class Driver {
  public:
-  Driver(ModelledPipeline& machine, std::unique_ptr<Policy> policy, DriveOptions options)
-      : machine_(machine), policy_(std::move(policy)), options_(std::move(options)) {
+  Driver(ModelledPipeline& machine, std::vector<DrivenPart> parts, DriveOptions options)
+      : machine_(machine), parts_(std::move(parts)), options_(std::move(options)) {
     if (!options_.guarded) return;
-    tuner_ = std::make_unique<Tuner>(Tuner::Options{.tuned_pipeline = machine_,
-                                                    .clock = clock_,
-                                                    .policy = std::move(policy_),
-                                                    .fallback = std::move(options_.fallback)});
+    for (DrivenPart& part : parts_) {
+      tuners_.push_back(
+          std::make_unique<Tuner>(Tuner::Options{.tuned_pipeline = part.pipeline,
+                                                 .clock = clock_,
+                                                 .policy = std::move(part.policy),
+                                                 .fallback = std::move(part.fallback)}));
+    }
   }
 
   DriveRecord run() {
@@ -51,18 +67,24 @@ class Driver {
         stand_still(number + 1);
         break;
       }
-      const Decision decision = tuner_ ? tuner_->decide() : decide_unguarded();
-      end_period(number, decision.seen);
-      deciding += decision.decide_seconds;
+      std::vector<Observation> seen;
+      for (std::size_t i = 0; i < parts_.size(); ++i) {
+        const Decision decision = decide(i);
+        seen.push_back(decision.seen);
+        deciding += decision.decide_seconds;
+        record_.faults += decision.fault.empty() ? 0 : 1;
+        record_.guarded += decision.guarded.empty() ? 0 : 1;
+      }
+      end_period(number, joined(seen));
       ++decided;
-      record_.faults += decision.fault.empty() ? 0 : 1;
-      record_.guarded += decision.guarded.empty() ? 0 : 1;
     }
     if (decided > 0) record_.seconds_per_decision = deciding / static_cast<double>(decided);
     return std::move(record_);
   }
 
  private:
+  bool is_present(std::size_t i) const { return !parts_[i].present || parts_[i].present(); }
+
   /// Runs up to the next decision, or until the machine runs out of memory.
   void advance() {
     // Counts from the end of the last period: in real time, a period that took long is not made up
@@ -76,28 +98,40 @@ class Driver {
         record_.trace.out_of_memory_seconds = totals.seconds;
         return;
       }
-      if (tuner_ && step < kStepsPerPeriod) tuner_->step();
+      if (step == kStepsPerPeriod) return;
+      for (std::size_t i = 0; i < tuners_.size(); ++i) {
+        if (is_present(i)) tuners_[i]->step();
+      }
     }
+  }
+
+  Decision decide(std::size_t i) {
+    if (!is_present(i)) {
+      Decision none;
+      none.seen = parts_[i].pipeline.observe();
+      return none;
+    }
+    return tuners_.empty() ? decide_unguarded(parts_[i]) : tuners_[i]->decide();
   }
 
   /// Asks the policy and applies its proposal without a guard, as rival policies were designed to
   /// run: every allocation with at least one actor per stage is applied, even if it does not fit.
   /// If the policy throws or proposes no valid allocation, the decision records the fault and the
   /// current allocation stays.
-  Decision decide_unguarded() {
+  Decision decide_unguarded(DrivenPart& part) {
     Decision decision;
-    decision.seen = machine_.observe();
+    decision.seen = part.pipeline.observe();
     const auto began = clock_.now();
     try {
-      decision.proposal = policy_->decide(decision.seen);
+      decision.proposal = part.policy->decide(decision.seen);
     } catch (const std::exception& thrown) {
       decision.fault = std::string("threw: ") + thrown.what();
     }
     decision.decide_seconds = in_seconds(clock_.now() - began);
     if (!decision.fault.empty()) return decision;
-    if (possible(decision.proposal.allocation, machine_.description().stages.size())) {
+    if (possible(decision.proposal.allocation, part.pipeline.description().stages.size())) {
       decision.applied = decision.proposal.allocation;
-      machine_.apply(decision.applied);
+      part.pipeline.apply(decision.applied);
     } else {
       decision.fault = "proposes no allocation";
     }
@@ -136,10 +170,10 @@ class Driver {
   }
 
   ModelledPipeline& machine_;
-  std::unique_ptr<Policy> policy_;  // Null if the tuner has it.
+  std::vector<DrivenPart> parts_;  // Without their policies where tuners have them.
   DriveOptions options_;
   ThreadCpuClock clock_;
-  std::unique_ptr<Tuner> tuner_;
+  std::vector<std::unique_ptr<Tuner>> tuners_;  // By part; none: nothing is guarded.
   SimTotals before_;
   DriveRecord record_;
 };
@@ -159,15 +193,25 @@ double oracle_splits(const Trace& trace, double from_seconds, double to_seconds)
     const bool last = i + 1 == trace.oracle.size();
     const double until =
         last ? std::numeric_limits<double>::infinity() : trace.oracle[i + 1].from_seconds;
-    const double overlap =
-        std::min(to_seconds, until) - std::max(from_seconds, trace.oracle[i].from_seconds);
-    if (overlap > 0) splits += overlap * trace.oracle[i].splits_per_second;
+    const double begin = std::max(from_seconds, trace.oracle[i].from_seconds);
+    const double end = std::min(to_seconds, until);
+    const double overlap = end - begin;
+    if (overlap <= 0) continue;
+    const double middle = (begin + end) / 2 - trace.oracle[i].from_seconds;
+    splits += overlap * (trace.oracle[i].splits_per_second + trace.oracle[i].growth * middle);
   }
   return splits;
 }
 
 DriveRecord drive(ModelledPipeline& machine, std::unique_ptr<Policy> policy, DriveOptions options) {
-  return Driver(machine, std::move(policy), std::move(options)).run();
+  std::vector<DrivenPart> parts;
+  parts.push_back(
+      {.pipeline = machine, .policy = std::move(policy), .fallback = std::move(options.fallback)});
+  return drive(machine, std::move(parts), std::move(options));
+}
+
+DriveRecord drive(ModelledPipeline& machine, std::vector<DrivenPart> parts, DriveOptions options) {
+  return Driver(machine, std::move(parts), std::move(options)).run();
 }
 
 }  // namespace forebay::tuner

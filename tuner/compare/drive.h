@@ -15,9 +15,10 @@ namespace forebay::tuner {
 /// The result of the best fixed allocation from a moment on.
 struct OracleStretch {
   double from_seconds = 0;
-  double splits_per_second = 0;
+  double splits_per_second = 0;    ///< At its begin.
   std::uint32_t actors = 0;        ///< The fewest actors that reach it, over all stages.
   std::uint64_t memory_bytes = 0;  ///< The machine's limit in that stretch.
+  double growth = 0;               ///< Splits/s more each second: on a ramp.
 };
 
 /// One period of a run: from one decision to the next.
@@ -71,6 +72,17 @@ struct DriveRecord {
   std::uint64_t guarded = 0;        ///< Decisions that the guard changed.
   bool stopped = false;             ///< Whether the run was stopped before its end.
 };
+
+/// A part of a machine that has a policy of its own: a node. All parts decide at the same moments.
+struct DrivenPart {
+  TunedPipeline& pipeline;
+  std::unique_ptr<Policy> policy;
+  std::unique_ptr<Policy> fallback = {};
+  std::function<bool()> present = {};  ///< While false nobody decides for it; empty: always true.
+};
+
+/// Lets each part's policy tune it, from the machine's start; `options.fallback` is not used.
+DriveRecord drive(ModelledPipeline& machine, std::vector<DrivenPart> parts, DriveOptions options);
 
 /// Lets `policy` tune `machine` from the machine's start.
 DriveRecord drive(ModelledPipeline& machine, std::unique_ptr<Policy> policy, DriveOptions options);

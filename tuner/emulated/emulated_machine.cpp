@@ -7,6 +7,7 @@
 #include "core/runtime/synchronized.h"
 #include "tuner/emulated/emulated_pipeline.h"
 #include "tuner/emulated/virtual_machine.h"
+#include "tuner/world/world_layout.h"
 
 namespace forebay::tuner {
 
@@ -82,7 +83,8 @@ Observation EmulatedMachine::observe() {
     seen.memory_bytes = accounting_.memory_bytes();
     return accounting_.take();
   });
-  seen.seconds = interval.seconds;
+  const double paused = paused_between(model_, seen.at_seconds - interval.seconds, seen.at_seconds);
+  seen.seconds = std::max(0.0, interval.seconds - paused);
   for (std::size_t i = 0; i < seen.stages.size(); ++i) {
     seen.stages[i].queue_fill = interval.queue_fill[i];
   }
@@ -135,7 +137,7 @@ SimTotals EmulatedMachine::totals() const {
   for (std::size_t i = 0; i < trainer; ++i) totals.steps += pipeline_.totals(i).messages;
   const ActorTotals trainer_totals = pipeline_.totals(trainer);
   totals.seconds = thread_.now();
-  totals.trained = trainer_totals.messages;
+  totals.trained = pipeline_.trained();
   totals.trainer_wait_seconds = in_seconds(trainer_totals.wait_input);
   totals.memory_peak = serial_([&] { return accounting_.memory_peak(); });
   totals.out_of_memory = out_of_memory();

@@ -1,6 +1,8 @@
 #include "tuner/emulated/emulated_pipeline.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
 namespace forebay::tuner {
@@ -11,6 +13,8 @@ constexpr double kMostMadeUp = 0.1;
 
 /// Splits that wait in the source: enough that every actor that asks finds one.
 constexpr std::size_t kSourceSplits = 8;
+/// With order, as many as have a place in the prefetch queue.
+constexpr std::size_t kMostSourceSplits = std::size_t{1} << 24U;
 
 }  // namespace
 
@@ -93,10 +97,16 @@ PipelineAccounting::Interval PipelineAccounting::take() {
 class EmulatedPipeline::Actor final : public PoolWorker<Split> {
  public:
   Actor(EmulatedPipeline& pipeline, std::size_t stage)
-      : pipeline_(pipeline), stage_(stage), free_since_(pipeline.options_.machine.now()) {}
+      : pipeline_(pipeline), stage_(stage), free_since_(pipeline.options_.machine.now()) {
+    const auto& stages = pipeline.options_.model.stages;
+    if (stage < stages.size() && stages[stage].start_seconds > 0) {
+      started_up_ = free_since_ + stages[stage].start_seconds;
+    }
+  }
 
   Status on(Split&& split, PoolContext& context) override {
-    if (stage_ == 0) put_next_into_source();
+    if (started_up_ && !start_up()) return {};
+    if (stage_ == 0 && !pipeline_.ordered_) put_next_into_source();
     pipeline_.options_.on_move();
     MachineThread& machine = pipeline_.options_.machine;
     WorkItem work{.stage = stage_,
@@ -117,6 +127,16 @@ class EmulatedPipeline::Actor final : public PoolWorker<Split> {
  private:
   Pool& pool() { return *pipeline_.pools_[stage_]; }
 
+  /// Waits until the actor has started up; false: the machine was stopped meanwhile.
+  bool start_up() {
+    WorkItem work{.stage = WorkItem::kStartUp, .begin = pipeline_.options_.machine.now()};
+    work.wait_seconds = std::max(0.0, *started_up_ - work.begin);
+    if (!pipeline_.options_.machine.do_work(work)) return false;
+    free_since_ = work.end;
+    started_up_.reset();
+    return true;
+  }
+
   void put_next_into_source() {
     Split next{.key = pipeline_.next_split_++, .ready = 0};
     static_cast<void>(pool().try_offer(Split(next), 1));  // Fails if the pool was cancelled.
@@ -136,7 +156,48 @@ class EmulatedPipeline::Actor final : public PoolWorker<Split> {
 
   EmulatedPipeline& pipeline_;
   const std::size_t stage_;
-  double free_since_;  // when the previous split was handed on
+  double free_since_;                      // when the previous split was handed on
+  std::optional<double> started_up_ = {};  // when it will have started up
+};
+
+/// A trainer that takes splits by number: an early one waits with it, and counts as prefetched.
+class EmulatedPipeline::OrderedTrainer final : public PoolWorker<Split> {
+ public:
+  explicit OrderedTrainer(EmulatedPipeline& pipeline) : pipeline_(pipeline) {}
+
+  Status on(Split&& split, PoolContext& /*context*/) override {
+    early_.emplace(split.key, split.ready);
+    while (!early_.empty() && early_.begin()->first == pipeline_.trainer_next_) {
+      const double ready = early_.begin()->second;
+      early_.erase(early_.begin());
+      pipeline_.early_ = static_cast<std::uint32_t>(early_.size());
+      ++pipeline_.trainer_next_;
+      pipeline_.feed_source();
+      if (!train(ready)) return {};
+    }
+    pipeline_.early_ = static_cast<std::uint32_t>(early_.size());
+    pipeline_.options_.on_move();
+    if (early_.empty()) pipeline_.options_.on_empty();
+    return {};
+  }
+
+ private:
+  bool train(double ready) {
+    MachineThread& machine = pipeline_.options_.machine;
+    pipeline_.options_.on_move();
+    WorkItem work{.stage = pipeline_.trainer_,
+                  .begin = std::max({free_since_, ready, machine.now() - kMostMadeUp})};
+    pipeline_.last_taken_[pipeline_.trainer_] = work.begin;
+    if (!machine.do_work(work)) return false;
+    pipeline_.sums_[pipeline_.trainer_].add(work);
+    ++pipeline_.trained_;
+    free_since_ = work.end;
+    return true;
+  }
+
+  EmulatedPipeline& pipeline_;
+  double free_since_ = 0;
+  std::map<std::uint64_t, double> early_;  // When each was ready, by number.
 };
 
 EmulatedPipeline::EmulatedPipeline(Options options)
@@ -144,6 +205,7 @@ EmulatedPipeline::EmulatedPipeline(Options options)
       trainer_(options_.model.stages.size()),
       sums_(trainer_ + 1),
       last_taken_(trainer_ + 1),
+      ordered_(options_.model.stages.back().ordered),
       asked_{.actors = std::vector<std::uint32_t>(trainer_, 0),
              .prefetch = options_.model.prefetch_splits} {
   bytes_of_split_.push_back(1);
@@ -151,11 +213,13 @@ EmulatedPipeline::EmulatedPipeline(Options options)
     bytes_of_split_.push_back(std::max<std::uint64_t>(stage.bytes_out, 1));
   }
   for (std::size_t i = 0; i < trainer_; ++i) {
-    const std::size_t splits = i == 0 ? kSourceSplits : options_.model.queue_splits;
+    const std::size_t splits =
+        i > 0 ? options_.model.queue_splits : (ordered_ ? kMostSourceSplits : kSourceSplits);
     pools_.push_back(make_pool(i, options_.model.stages[i].name, splits));
   }
   pools_.push_back(make_pool(trainer_, "trainer", asked_.prefetch));
-  for (std::size_t i = 0; i < kSourceSplits; ++i) {
+  if (ordered_) feed_source();
+  for (std::size_t i = 0; i < kSourceSplits && !ordered_; ++i) {
     static_cast<void>(pools_[0]->try_offer(Split{.key = next_split_++, .ready = 0}, 1));
   }
   pools_[trainer_]->grow(1);
@@ -174,10 +238,24 @@ std::unique_ptr<EmulatedPipeline::Pool> EmulatedPipeline::make_pool(std::size_t 
                     .mailbox_bytes = splits * bytes_of_split_[stage],
                     .order = PoolOrder::kArrival,
                     .stack_bytes = 256 * 1024,
-                    .factory = [this, stage] { return std::make_unique<Actor>(*this, stage); },
+                    .factory = [this, stage] { return make_actor(stage); },
                     .on_failure = [this](const Error& error) { fail_with(error); },
                     .on_drained = {}},
       options_.clock);
+}
+
+std::unique_ptr<PoolWorker<Split>> EmulatedPipeline::make_actor(std::size_t stage) {
+  if (ordered_ && stage == trainer_) return std::make_unique<OrderedTrainer>(*this);
+  return std::make_unique<Actor>(*this, stage);
+}
+
+// A number may start when it has a place in the prefetch queue.
+void EmulatedPipeline::feed_source() {
+  serial_([this] {
+    while (next_split_ < trainer_next_ + asked_.prefetch) {
+      if (!pools_[0]->try_offer(Split{.key = next_split_++, .ready = 0}, 1)) return;
+    }
+  });
 }
 
 void EmulatedPipeline::apply(const Allocation& allocation) {
@@ -192,6 +270,7 @@ void EmulatedPipeline::apply(const Allocation& allocation) {
   for (std::size_t i = 0; i < trainer_; ++i) {
     if (wanted.actors[i] > before.actors[i]) pools_[i]->resize(wanted.actors[i]);
   }
+  if (ordered_) feed_source();
 }
 
 void EmulatedPipeline::cancel() {
@@ -210,6 +289,7 @@ Census EmulatedPipeline::census() const {
     census.actors.push_back(static_cast<std::uint32_t>(pools_[i]->actors()));
     census.queued.push_back(static_cast<std::uint32_t>(pools_[i + 1]->queued()));
   }
+  census.queued.back() += early_;
   serial_([&] {
     census.prefetch = asked_.prefetch;
     census.asked = asked_.actors;

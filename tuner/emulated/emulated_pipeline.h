@@ -139,6 +139,10 @@ class EmulatedPipeline {
   void wait_until_gone();
 
   Census census() const;
+  /// Splits that the trainer finished.
+  std::uint64_t trained() const {
+    return ordered_ ? trained_.load() : pools_[trainer_]->stats().totals.messages;
+  }
   /// Totals of a stage's actors; index the trainer's with one past the last stage.
   ActorTotals totals(std::size_t stage) const { return pools_[stage]->stats().totals; }
   /// Returns the sums over completions since the last call.
@@ -148,10 +152,13 @@ class EmulatedPipeline {
 
  private:
   class Actor;
+  class OrderedTrainer;
   using Pool = StagePool<Split>;
 
   std::unique_ptr<Pool> make_pool(std::size_t stage, const std::string& name, std::size_t splits);
   void fail_with(const Error& error);
+  std::unique_ptr<PoolWorker<Split>> make_actor(std::size_t stage);
+  void feed_source();
 
   const Options options_;
   const std::size_t trainer_;  // the trainer's stage number: one past the last stage
@@ -160,7 +167,11 @@ class EmulatedPipeline {
   std::vector<std::atomic<double>> last_taken_;  // when a split was last taken from each mailbox
   std::vector<std::unique_ptr<Pool>> pools_;
   std::atomic<std::uint64_t> next_split_{0};
-  Synchronized<> serial_;  // guards the members below
+  const bool ordered_;                          // the trainer takes splits by number
+  std::atomic<std::uint64_t> trainer_next_{0};  // with order, as the members below
+  std::atomic<std::uint64_t> trained_{0};
+  std::atomic<std::uint32_t> early_{0};  // splits that wait for an earlier one
+  Synchronized<> serial_;                // guards the members below
   Allocation asked_;
   std::optional<Error> failure_;
 };

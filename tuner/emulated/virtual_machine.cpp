@@ -1,6 +1,7 @@
 #include "tuner/emulated/virtual_machine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -50,23 +51,45 @@ WorkItem& CpuTokens::pop() {
 
 VirtualMachine::VirtualMachine(PipelineModel model, std::uint64_t seed)
     : original_(std::move(model)),
+      world_(is_world(original_)),
+      state_(original_),
       model_(model_at(original_, 0)),
       normal_(seed),
+      tails_(mix64(seed, 1)),
       cpus_(model_.cpus, model_.stages.size()),
       gates_(model_.stages.size()) {
   for (const StageModel& stage : model_.stages) noise_.emplace_back(stage.noise);
+  if (!model_.resources.empty()) shared_.emplace(model_);
   apply_model(0);
 }
 
+// The trainer takes nothing in a pause: a step that would begin in one begins at its end.
+double VirtualMachine::end_of_step(WorkItem& work) const {
+  if (model_.pause && work.begin >= model_.pause->every) {
+    const double since = std::fmod(work.begin, model_.pause->every);
+    work.begin += std::max(0.0, model_.pause->seconds - since);
+  }
+  return work.begin + work.wait_seconds;
+}
+
+double VirtualMachine::drawn(const WorkItem& work) {
+  const StageModel& stage = model_.stages[work.stage];
+  const double seconds = stage.seconds * stage.slow(work.actors) * noise_[work.stage].next(normal_);
+  if (!stage.tail || tails_.uniform() >= stage.tail->share) return seconds;
+  return seconds * std::pow(1 - tails_.uniform(), -1 / stage.tail->shape);
+}
+
 void VirtualMachine::begin(WorkItem& work) {
-  if (work.stage == model_.stages.size()) {
+  if (work.stage >= model_.stages.size()) {
     work.cpu_seconds = 0;
-    work.wait_seconds = model_.trainer_step_seconds;
-    waits_.push({work.begin + work.wait_seconds, &work});
+    if (work.stage == model_.stages.size()) work.wait_seconds = model_.trainer_step_seconds;
+    waits_.push(
+        {work.stage == WorkItem::kStartUp ? work.begin + work.wait_seconds : end_of_step(work),
+         &work});
     return;
   }
   const StageModel& stage = model_.stages[work.stage];
-  const double seconds = stage.seconds * stage.slow(work.actors) * noise_[work.stage].next(normal_);
+  const double seconds = drawn(work);
   work.cpu_seconds = seconds * stage.cpu;
   work.wait_seconds = seconds - work.cpu_seconds;
   gates_[work.stage].add(work);
@@ -76,14 +99,17 @@ void VirtualMachine::advance(double now, std::vector<WorkItem*>& ended) {
   for (double due = next_due(); due <= now; due = next_due()) happen(due, ended);
   if (now <= now_) return;
   cpus_.advance(now);
+  if (shared_) shared_->advance(now);
   now_ = now;
 }
 
 double VirtualMachine::next_due() const {
-  return std::min({next_event(), next_gate(), next_wait_end(), cpus_.next_end()});
+  const double work_end = shared_ ? shared_->next_end() : cpus_.next_end();
+  return std::min({next_event(), next_gate(), next_wait_end(), work_end});
 }
 
 double VirtualMachine::next_event() const {
+  if (world_) return state_.next_change();
   if (events_past_ == original_.events.size()) return kNever;
   return original_.events[events_past_].at_seconds;
 }
@@ -107,14 +133,19 @@ void VirtualMachine::happen(double due, std::vector<WorkItem*>& ended) {
   if (next_event() <= due) return apply_model(due);
   if (next_gate() <= due) return start_next();
   if (next_wait_end() <= due) return end_wait(ended);
-  WorkItem& work = cpus_.pop();
+  WorkItem& work = shared_ ? shared_->pop(moment) : cpus_.pop();
   work.end = due;
   ended.push_back(&work);
 }
 
 void VirtualMachine::apply_model(double at) {
   model_ = model_at(original_, at);
-  while (next_event() <= at) ++events_past_;
+  if (world_) {
+    state_.move_to(at);
+  } else {
+    while (next_event() <= at) ++events_past_;
+  }
+  if (shared_) shared_->set(model_, now_);
   cpus_.set_cpus(model_.cpus);
   for (std::size_t i = 0; i < gates_.size(); ++i) gates_[i].set_max_rate(model_.stages[i].max_rate);
 }
@@ -123,6 +154,10 @@ void VirtualMachine::start_next() {
   StartGate& gate = *std::ranges::min_element(gates_, {}, &StartGate::next_start);
   const double start = gate.next_start();
   WorkItem& work = gate.pop();
+  if (shared_) {
+    const double seconds = work.cpu_seconds + work.wait_seconds;
+    return shared_->start(work, seconds, start, std::max(now_, start));
+  }
   const double end = start + work.wait_seconds;
   work.wait_seconds = end - work.begin;
   waits_.push({end, &work});

@@ -2,32 +2,20 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <vector>
 
+#include "core/base/random.h"
+#include "tuner/emulated/shared_work.h"
+#include "tuner/emulated/virtual_machine_work.h"
 #include "tuner/sim/noise.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/sim/world_state.h"
 
 namespace forebay::tuner {
-
-/// One split in one actor, from the moment it is taken until its work is done. Belongs to the
-/// actor; a VirtualMachine fills in the second half. Times in seconds since the machine's start.
-struct WorkItem {
-  std::size_t stage = 0;     ///< One past the last stage: the trainer.
-  std::uint32_t actors = 1;  ///< Alive in the stage at the begin, including this one.
-  double begin = 0;          ///< When the split was taken.
-
-  double cpu_seconds = 0;   ///< CPU time needed.
-  double wait_seconds = 0;  ///< Wait for disk or network, including a rate limit.
-  double end = 0;           ///< When the work is done.
-
-  double seconds() const { return end - begin; }
-  /// Time spent waiting for a CPU.
-  double ready_seconds() const { return seconds() - cpu_seconds - wait_seconds; }
-};
 
 /// Work in a queue by its end, the first end on top.
 struct WaitingWork {
@@ -114,9 +102,10 @@ class StartGate {
 /// ends, given all other work.
 ///
 /// A split's work passes its stage's StartGate, waits (the share off the CPU), then gets its CPU
-/// time from the CpuTokens, and ends; the trainer's work only waits. Events of the model happen at
-/// their times. Pure and deterministic: times are passed in, in seconds since the start, and never
-/// go back. Does not own the work.
+/// time from the CpuTokens, and ends; the trainer's work only waits. In a model with resources the
+/// work progresses as SharedWork says instead. Events of the model happen at their times. Pure and
+/// deterministic: times are passed in, in seconds since the start, and never go back. Does not own
+/// the work.
 ///
 /// The begin of work may lie a little before the call of begin() (the actor's thread woke late).
 /// The elapsed part is made up for, except on CPUs that other actors were using meanwhile.
@@ -136,7 +125,9 @@ class VirtualMachine {
   /// The model with its past events applied.
   const PipelineModel& model() const { return model_; }
   /// CPU seconds used so far, unfinished work included.
-  double cpu_seconds(std::size_t stage) const { return cpus_.used(stage); }
+  double cpu_seconds(std::size_t stage) const {
+    return shared_ ? shared_->cpu_seconds(stage) : cpus_.used(stage);
+  }
 
  private:
   double next_event() const;
@@ -146,11 +137,17 @@ class VirtualMachine {
   void apply_model(double at);
   void start_next();
   void end_wait(std::vector<WorkItem*>& ended);
+  double drawn(const WorkItem& work);
+  double end_of_step(WorkItem& work) const;
 
   const PipelineModel original_;
+  const bool world_;
+  WorldState state_;  // Of a world.
   PipelineModel model_;
   NormalSource normal_;
+  Random tails_;
   std::vector<LogNormal> noise_;  // by stage
+  std::optional<SharedWork> shared_;
   double now_ = 0;
   std::size_t events_past_ = 0;
   CpuTokens cpus_;

@@ -23,10 +23,15 @@ constexpr double kModelVariance = 0.004 * 0.004;  // error of the law itself
 constexpr double kDrift = 0.006 * 0.006;          // of the scale, per interval
 constexpr double kChangeSigmas = 3.5;
 constexpr double kChangeLeast = 0.07;  // of the logarithm: smaller changes are followed as drift
-constexpr double kPlausible = 1e-4;    // weight from which a hypothesis may explain a change
-constexpr double kSameActors = 0.1;    // relative; counts as the same number of actors
+constexpr double kStrayMemory = 0.85;  // weight of older residuals, per interval
+constexpr int kSteadyIntervals = 8;
+constexpr int kExcused = 1;                 // surprises that may be the rest of a change
+constexpr double kPlausible = 1e-4;         // weight from which a hypothesis may explain a change
+constexpr double kSameActors = 0.1;         // relative; counts as the same number of actors
 constexpr double kOutlastDeviation = 0.25;  // of the logarithm of the time of a first split
+constexpr double kGrown = 0.02;             // probability that the work has grown meanwhile
 constexpr double kFloor = 1e-7;             // every hypothesis keeps at least this weight
+constexpr double kUnlikely = 1e-4;          // likelihood of an interval, at least
 constexpr double kRestored = 0.2 * 0.2;     // variance of a scale restored from another run
 
 StageCost law(std::size_t hypothesis, double seconds) {
@@ -75,7 +80,27 @@ void normalise(std::vector<double>& weights) {
 
 }  // namespace
 
-ContentionFit::ContentionFit() : weights_(prior()), log_seconds_(kHypotheses, 0) {}
+ContentionFit::ContentionFit() : weights_(prior()), log_seconds_(kHypotheses, 0) { summarise(); }
+
+// Whether the last residuals together show what each of them alone could hide: intervals with few
+// and long splits vary so much that a change of the work has to be seen over several.
+bool ContentionFit::strays(double residual, double variance) {
+  strayed_ = kStrayMemory * strayed_ + residual;
+  strayed_variance_ = kStrayMemory * kStrayMemory * strayed_variance_ + variance;
+  strayed_weight_ = kStrayMemory * strayed_weight_ + 1;
+  return std::abs(strayed_) > kChangeLeast * strayed_weight_ &&
+         std::abs(strayed_) > kChangeSigmas * std::sqrt(strayed_variance_);
+}
+
+double ContentionFit::likelihood(std::span<const double> residuals, double variance) const {
+  double sum = 0;
+  double likely = 0;
+  for (std::size_t h = 0; h < kHypotheses; ++h) {
+    sum += weights_[h];
+    likely += weights_[h] * std::exp(-0.5 * residuals[h] * residuals[h] / variance);
+  }
+  return std::log(likely / sum + kUnlikely);
+}
 
 bool ContentionFit::observe(double actors, double seconds, double variance) {
   const double noise = variance + kModelVariance;
@@ -83,18 +108,30 @@ bool ContentionFit::observe(double actors, double seconds, double variance) {
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t h = 0; h < kHypotheses; ++h) {
     residuals[h] = std::log(seconds) - log_slow(h, actors) - log_seconds_[h];
-    if (weights_[h] > kPlausible * rarity(h)) nearest = std::min(nearest, std::abs(residuals[h]));
+    const bool plausible = weights_[h] > kPlausible * rarity(h);
+    if (plausible && std::abs(residuals[h]) < std::abs(nearest)) nearest = residuals[h];
   }
 
   const bool first = !seen();
   const double before = (first ? 0 : 1 / precision_) + kDrift;
   const double expected = before + noise;
-  const bool surprise = nearest > kChangeLeast && nearest > kChangeSigmas * std::sqrt(expected);
-  if (surprise && std::abs(actors - actors_) > kSameActors * actors_) doubt(weights_);
+  const bool sudden =
+      std::abs(nearest) > kChangeLeast && std::abs(nearest) > kChangeSigmas * std::sqrt(expected);
+  const bool surprise = strays(nearest, expected) || sudden;
+  if (!first) evidence_ += likelihood(residuals, expected);
+  // Soon after a change, the number of actors follows it, and the next surprise is its rest.
+  const bool moved = std::abs(actors - actors_) > kSameActors * actors_;
+  if (surprise && moved && (steady_ >= kSteadyIntervals || ++excused_ > kExcused)) {
+    doubt(weights_);
+    excused_ = 0;
+  }
+  steady_ = surprise ? 0 : steady_ + 1;
   actors_ = actors;
   if (first || unsettled_ || surprise) {
     for (std::size_t h = 0; h < kHypotheses; ++h) log_seconds_[h] += residuals[h];
     precision_ = 1 / noise;
+    strayed_ = strayed_variance_ = strayed_weight_ = 0;
+    summarise();
     const bool changed = !first;
     unsettled_ = changed && !unsettled_;
     return changed;
@@ -108,26 +145,52 @@ bool ContentionFit::observe(double actors, double seconds, double variance) {
   }
   normalise(weights_);
   precision_ = 1 / before + 1 / noise;
+  summarise();
   return false;
 }
 
-void ContentionFit::outlast(double actors, double seconds) {
-  double least = std::numeric_limits<double>::infinity();
-  std::array<double, kHypotheses> short_by{};  // of the logarithm; 0: a split was not yet expected
+void ContentionFit::renew(double actors, double seconds, double variance) {
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    const double expected = log_seconds_[h] + log_slow(h, actors);
-    short_by[h] = std::max(0.0, std::log(seconds) - expected);
-    least = std::min(least, short_by[h]);
+    log_seconds_[h] = std::log(seconds) - log_slow(h, actors);
   }
-  for (std::size_t h = 0; h < kHypotheses; ++h) {
-    const double sigmas = (short_by[h] - least) / kOutlastDeviation;
-    weights_[h] *= std::exp(-0.5 * sigmas * sigmas);
-    log_seconds_[h] += least;
-  }
-  normalise(weights_);
+  actors_ = actors;
+  steady_ = 0;
+  precision_ = 1 / (variance + kModelVariance);
+  strayed_ = strayed_variance_ = strayed_weight_ = 0;
+  summarise();
 }
 
-StageCost ContentionFit::mean() const {
+void ContentionFit::outlast(double actors, double seconds) {
+  const double waited = std::log(seconds);
+  for (std::size_t h = 0; h < kHypotheses; ++h) {
+    const double short_by = std::max(0.0, waited - log_seconds_[h] - log_slow(h, actors));
+    const double sigmas = short_by / kOutlastDeviation;
+    // Either the hypothesis is wrong, or the work has grown, which a hypothesis that was never
+    // likely is not to explain away.
+    const double as_before = (1 - kGrown) * std::exp(-0.5 * sigmas * sigmas);
+    weights_[h] *= as_before + kGrown;
+    log_seconds_[h] += short_by * kGrown / (as_before + kGrown);
+    if (short_by > 0) steady_ = 0;
+  }
+  normalise(weights_);
+  summarise();
+}
+
+void ContentionFit::question(double actors) {
+  double sum = 0;
+  double time = 0;
+  for (std::size_t h = 0; h < kHypotheses; ++h) {
+    sum += weights_[h];
+    time += weights_[h] * (log_seconds_[h] + log_slow(h, actors));
+  }
+  for (std::size_t h = 0; h < kHypotheses; ++h) log_seconds_[h] = time / sum - log_slow(h, actors);
+  doubt(weights_);
+  weigh();
+  summarise();
+}
+
+// Called after every change of the weights or the scales: the mean is asked for more often.
+void ContentionFit::summarise() {
   double sum = 0;
   double seconds = 0;
   double alpha = 0;
@@ -139,7 +202,7 @@ StageCost ContentionFit::mean() const {
     alpha += share * law(h, 1).alpha;
     beta += share * law(h, 1).beta;
   }
-  return {.seconds = seconds / sum, .alpha = alpha / seconds, .beta = beta / seconds};
+  mean_ = {.seconds = seconds / sum, .alpha = alpha / seconds, .beta = beta / seconds};
 }
 
 StageCost ContentionFit::sample(double u) const {
@@ -147,6 +210,21 @@ StageCost ContentionFit::sample(double u) const {
   std::size_t h = 0;
   while (h + 1 < kHypotheses && left >= weights_[h]) left -= weights_[h++];
   return law(h, std::exp(log_seconds_[h]));
+}
+
+double ContentionFit::risk(double actors, double times) const {
+  double sum = 0;
+  double longer = 0;
+  const double* weight = weights_.data();
+  for (const double alpha : kAlphas) {
+    for (const double beta : kBetas) {
+      const double slow = StageCost{.alpha = alpha, .beta = beta}.slow(actors);
+      sum += *weight;
+      longer += slow > times ? *weight : 0;
+      ++weight;
+    }
+  }
+  return longer / sum;
 }
 
 double ContentionFit::spread(double actors) const {
@@ -180,6 +258,7 @@ bool ContentionFit::restore(const std::vector<double>& saved) {
   normalise(weights_);
   log_seconds_.assign(half, saved.end());
   precision_ = 1 / kRestored;
+  summarise();
   return true;
 }
 

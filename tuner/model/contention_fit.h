@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "tuner/plan/plan.h"
@@ -23,18 +24,33 @@ class ContentionFit {
   /// stage's work.
   bool observe(double actors, double seconds, double variance);
 
+  /// Learns the scale anew: splits take `seconds` with `actors`. What is believed about contention
+  /// stays.
+  void renew(double actors, double seconds, double variance);
+
   /// Adds an interval in which none of `actors` completed a split within `seconds`: hypotheses that
   /// expected a split lose weight, and if all did, the work has grown.
   void outlast(double actors, double seconds);
+
+  /// Doubts the belief about contention: half of it becomes the prior. What is known of the time
+  /// with `actors` stays. evidence() starts anew.
+  void question(double actors);
+  /// Starts evidence() anew.
+  void weigh() { evidence_ = 0; }
+  /// The logarithm of the likelihood of all intervals since the last question() or weigh().
+  double evidence() const { return evidence_; }
 
   bool seen() const { return precision_ > 0; }
 
   /// The mean over the hypotheses; exact for every number of actors, since the law is linear in
   /// (seconds, seconds·alpha, seconds·beta). The CPU share is 1: it is not known here.
-  StageCost mean() const;
+  StageCost mean() const { return mean_; }
 
   /// The hypothesis at quantile `u` in [0, 1).
   StageCost sample(double u) const;
+
+  /// The probability that a service with `actors` takes longer than `times` the time of one alone.
+  double risk(double actors, double times) const;
 
   /// Standard deviation of the logarithm of the service time with `actors`.
   double spread(double actors) const;
@@ -44,11 +60,22 @@ class ContentionFit {
   bool restore(const std::vector<double>& saved);
 
  private:
+  void summarise();
+  bool strays(double residual, double variance);
+  double likelihood(std::span<const double> residuals, double variance) const;
+
   std::vector<double> weights_;
   std::vector<double> log_seconds_;
+  StageCost mean_;          // of weights_ and log_seconds_
   double precision_ = 0;    // of log_seconds_, the same for all hypotheses
   double actors_ = 0;       // of the last interval with splits
   bool unsettled_ = false;  // the last interval showed a change and held both regimes
+  int steady_ = 0;          // intervals since the scale was learned anew
+  int excused_ = 0;         // surprises since the last doubt that may be the rest of a change
+  double evidence_ = 0;
+  double strayed_ = 0;           // sum of the last residuals, older ones fading
+  double strayed_variance_ = 0;  // that chance would give the sum
+  double strayed_weight_ = 0;    // intervals in it
 };
 
 }  // namespace forebay::tuner

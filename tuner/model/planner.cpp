@@ -23,7 +23,9 @@ constexpr double kPrecision = 1e-4;
 constexpr double kCuriosity =
     0.3;                         // value of one standard deviation of doubt: trying reduces doubt
 constexpr double kGuessed = 2;   // times the actors with which splits were measured
-constexpr double kPatience = 5;  // seconds
+constexpr double kBlocked = 10;  // seconds that a split may take after a bad guess, or
+constexpr double kLonger = 3;    // times what it takes now
+constexpr double kRisk = 0.1;    // probability of a worse guess
 constexpr double kStaying = 0.002;  // of the rate, that a change must gain
 constexpr double kEasing = 0.0002;  // of the rate, to only remove actors, which risks little
 
@@ -44,8 +46,7 @@ struct Worlds {
     double sum = 0;
     double square = 0;
     for (const auto& world : costs) {
-      const double rate = patience(world, allocation) *
-                          expected_rate(world, noise, allocation.actors,
+      const double rate = expected_rate(world, noise, allocation.actors,
                                         {known.cpus(), known.trainer_rate(), known.loss_scale()});
       sum += rate;
       square += rate * rate;
@@ -57,27 +58,38 @@ struct Worlds {
             .uncertainty = std::sqrt(variance) / mean};
   }
 
-  // An actor finishes its split before it can change: if contention makes splits long, a mistake
-  // takes long to correct.
-  static double patience(const std::vector<StageCost>& world, const Allocation& allocation) {
-    double longest = kPatience;
-    for (std::size_t i = 0; i < world.size(); ++i) {
-      longest = std::max(longest, world[i].seconds * world[i].slow(allocation.actors[i]));
-    }
-    return kPatience / longest;
-  }
-
   std::vector<std::vector<StageCost>> costs;
   std::vector<double> noise;
 };
+
+// The most actors of a stage, no fewer than `stands`, with which splits take longer than bearable
+// only with probability kRisk: an actor that was too much can go only when its split is done.
+std::uint32_t safe_actors(const StageEstimate& stage, const StageCost& cost, std::uint32_t stands,
+                          std::uint32_t most) {
+  const double now = cost.slow(stands);
+  const double times = std::max(kBlocked / cost.seconds, kLonger * now);
+  std::uint32_t safe = stands;
+  while (safe < most) {
+    const std::uint32_t middle = safe + (most - safe + 1) / 2;
+    if (stage.risk(middle, times) <= kRisk) {
+      safe = middle;
+    } else {
+      most = middle - 1;
+    }
+  }
+  return safe;
+}
 
 // A stage that got many actors and has not shown their effect yet gets no more: if it contends, a
 // second guess on top of the first would block it for long.
 PipelineDescription within_reach(PipelineDescription reach, const PipelineEstimate& known,
                                  const Allocation& current) {
+  const std::vector<StageCost> costs = known.mean();
   for (std::size_t i = 0; i < reach.stages.size(); ++i) {
     const double measured = known.stages()[i].measured_actors();
     const std::uint32_t stands = current.actors[i];
+    std::uint32_t& most = reach.stages[i].max_actors;
+    most = safe_actors(known.stages()[i], costs[i], std::min(stands, most), most);
     if (measured > 0 && stands > kGuessed * measured) {
       reach.stages[i].max_actors = std::min(stands, reach.stages[i].max_actors);
     }

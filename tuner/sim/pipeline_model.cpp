@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tuner/sim/world_state.h"
+
 namespace forebay::tuner {
 namespace {
 
@@ -26,7 +28,28 @@ void apply_event(PipelineModel& now, const PipelineModel& file, const ModelEvent
   now.trainer_step_seconds = event.trainer_step_seconds.value_or(now.trainer_step_seconds);
 }
 
+bool is_beyond_plain(const StageModel& stage) {
+  return !stage.uses.empty() || stage.tail || stage.start_seconds > 0 || stage.ordered;
+}
+
+bool changes_a_world(const ModelEvent& event) {
+  return event.over_seconds > 0 || event.node || event.resource;
+}
+
 }  // namespace
+
+bool is_world(const PipelineModel& model) {
+  return !model.resources.empty() || !model.nodes.empty() || model.pause ||
+         std::ranges::any_of(model.stages, is_beyond_plain) ||
+         std::ranges::any_of(model.events, changes_a_world);
+}
+
+PipelineModel steady_part(const PipelineModel& model) {
+  PipelineModel steady = model;
+  steady.events.clear();
+  for (StageModel& stage : steady.stages) stage.start_seconds = 0;
+  return steady;
+}
 
 PipelineDescription description_of(const PipelineModel& model) {
   PipelineDescription description;
@@ -48,6 +71,7 @@ PipelineDescription description_of(const PipelineModel& model) {
 }
 
 PipelineModel model_at(const PipelineModel& model, double seconds) {
+  if (is_world(model)) return world_at(model, seconds);
   PipelineModel now = model;
   now.events.clear();
   for (const ModelEvent& event : model.events) {

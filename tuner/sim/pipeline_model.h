@@ -7,6 +7,7 @@
 
 #include "tuner/allocation.h"
 #include "tuner/plan/plan.h"
+#include "tuner/sim/world_parts.h"
 
 namespace forebay::tuner {
 
@@ -18,9 +19,14 @@ struct StageModel : StageCost {
   std::uint32_t max_actors = 128;
   std::uint64_t bytes_per_actor = 0;
   std::uint64_t bytes_out = 0;
+  std::vector<ResourceUse> uses = {};
+  std::optional<TailModel> tail = {};
+  double start_seconds = 0;  ///< An actor starts so long before its first split, without a CPU.
+  bool ordered = false;      ///< Last stage only: its splits leave in the order of their numbers.
 };
 
-/// A change at a moment: of the stage `stage` if it is set, else of the machine or the trainer.
+/// A change at a moment, or a ramp from there on: of the stage, the node or the resource that is
+/// set (at most one of them), else of all machines or the trainer.
 struct ModelEvent {
   double at_seconds = 0;
   std::optional<std::size_t> stage = {};
@@ -29,6 +35,12 @@ struct ModelEvent {
   std::optional<double> cpus = {};
   std::optional<std::uint64_t> memory_bytes = {};
   std::optional<double> trainer_step_seconds = {};
+  double over_seconds = 0;  ///< The length of a straight ramp to the new value; 0: a step.
+  std::optional<std::size_t> node = {};
+  std::optional<std::string> resource = {};  ///< By name: on every node that has one of that name.
+  std::optional<double> rate = {};           ///< Of the resource.
+  std::optional<double> link_rate = {};
+  std::optional<bool> present = {};  ///< False: the node is lost; true: it is back.
 };
 
 /// A pipeline described by its costs, without data. A value.
@@ -43,7 +55,18 @@ struct PipelineModel {
   std::uint32_t prefetch_splits = 1;
   std::vector<StageModel> stages = {};
   std::vector<ModelEvent> events = {};  ///< By at_seconds.
+  std::vector<ResourceModel> resources = {};
+  std::vector<NodeModel> nodes = {};  ///< Empty: one node, of `cpus` and `memory_bytes`.
+  std::optional<PauseModel> pause = {};
 };
+
+/// Whether the model says more than one plain machine can: resources, nodes, order, tails,
+/// start-up, pauses or ramps (tuner/world). Without these it is what `Simulator` runs.
+bool is_world(const PipelineModel& model);
+
+/// The model without what ends with its start: start-up and events. A world that is none without
+/// them has an exact oracle.
+PipelineModel steady_part(const PipelineModel& model);
 
 /// The part of a model that is declared to a tuner, without costs. `max_actors` in all is 0 (no
 /// bound beyond the stages').

@@ -23,7 +23,8 @@ struct Service {
 
 /// The splits in work in one stage, the next to end on top: a binary heap of (end on the stage's
 /// clock, slot). reserve() allocates; no other method does.
-class ServiceHeap {
+template <class Service>
+class WorkHeap {
  public:
   void reserve(std::size_t actors) {
     if (actors <= slots_.size()) return;
@@ -93,6 +94,8 @@ class ServiceHeap {
   std::vector<Service> slots_;
   std::vector<std::uint32_t> free_;
 };
+
+using ServiceHeap = WorkHeap<Service>;
 
 /// The integral over an interval of a number that changes by one. Times are seconds since the
 /// interval's start.

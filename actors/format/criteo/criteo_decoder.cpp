@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "actors/format/criteo/criteo_row.h"
+#include "actors/format/raw_split.h"
+#include "actors/format/row_values.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
@@ -33,6 +35,7 @@ class CriteoDecoder {
         choice_(choice),
         kernel_(kernel),
         fill_(fill),
+        by_row_(choice.label_threshold || choice.weight || !choice.extra.empty()),
         cursor_(raw) {
     target_.labels = fill.labels;
     for (std::size_t i = 0; i < choice.dense.size(); ++i) {
@@ -49,7 +52,9 @@ class CriteoDecoder {
         decoded_.miscounted = cursor_.bad_row(at_, 0, "more rows than were indexed");
         break;
       }
-      if (one_by_one_ > 0) {
+      if (by_row_) {
+        decode_row();
+      } else if (one_by_one_ > 0) {
         --one_by_one_;
         decode_row();
       } else {
@@ -107,7 +112,8 @@ class CriteoDecoder {
   void decode_row() {
     const std::size_t end = std::min(text_.find('\n', at_), text_.size());
     const std::string_view line = text_.substr(at_, end - at_);
-    std::string reason = row_.parse(line);
+    std::string reason = row_.parse(line, choice_.label_threshold);
+    if (reason.empty()) reason = weight_problem();
     cursor_.seek(at_);
     if (!reason.empty()) {
       decoded_.bad.push_back(cursor_.bad_row(at_, line.size(), std::move(reason)));
@@ -118,6 +124,20 @@ class CriteoDecoder {
     }
     at_ = std::min(end + 1, text_.size());
     ++rows_seen_;
+  }
+
+  /// Why the row's weight damages it; empty for a sound row, and without weights.
+  std::string weight_problem() const {
+    if (!choice_.weight || is_weight(row_.ints[*choice_.weight - 1])) return {};
+    const std::size_t column = *choice_.weight;
+    const bool empty = is_missing(row_.ints[column - 1]);
+    const std::string text = empty ? "" : std::to_string(row_.integers[column - 1]);
+    return "column " + criteo_column_name(column) + ": " + quoted_text(text) + kWeightComplaint;
+  }
+
+  std::int64_t extra_value(std::size_t column) const {
+    if (column <= CriteoRow::kInts) return row_.integers[column - 1];
+    return row_.tokens[column - 1 - CriteoRow::kInts];
   }
 
   void append_row() {
@@ -134,6 +154,10 @@ class CriteoDecoder {
       column.count += row_.present >> token & 1;
       column.end_row(row);
     }
+    if (choice_.weight) fill_.weights[row] = row_.ints[*choice_.weight - 1];
+    for (std::size_t i = 0; i < choice_.extra.size(); ++i) {
+      fill_.extras[i][row] = extra_value(choice_.extra[i]);
+    }
     if (fill_.origins != nullptr) {
       fill_.origins[row] = RowOrigin::of(cursor_.file(), cursor_.offset(at_));
     }
@@ -144,6 +168,7 @@ class CriteoDecoder {
   const ColumnChoice& choice_;
   const CriteoKernel& kernel_;
   ColumnFill& fill_;
+  const bool by_row_;  // The kernels know labels of 0 and 1, dense and sparse columns alone.
   CriteoTarget target_;
   BlockCursor cursor_;
   CriteoGroup group_;

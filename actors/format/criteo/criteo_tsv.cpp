@@ -71,8 +71,10 @@ class CriteoTsv final : public TextFormat {
     return decode_criteo(raw, options, choice_, kernel_, fill);
   }
 
-  std::size_t decoded_bytes(std::size_t rows, std::size_t) const override {
-    const auto largest = shape(rows, true);
+  bool may_have_lists(std::size_t) const override { return false; }
+
+  std::size_t decoded_bytes(const Extent& extent) const override {
+    const auto largest = shape(extent.rows, true);
     return largest.dense_bytes() + largest.sparse_bytes();
   }
 
@@ -81,7 +83,9 @@ class CriteoTsv final : public TextFormat {
     return {.rows = rows,
             .dense = choice_.dense.size(),
             .sparse = choice_.sparse.size(),
-            .origins = origins};
+            .origins = origins,
+            .weights = choice_.weight.has_value(),
+            .extras = choice_.extra.size()};
   }
 
   const ColumnChoice choice_;
@@ -95,8 +99,8 @@ std::vector<std::string> column_names() {
   return names;
 }
 
-/// Checks that `choice` uses integers as dense and tokens as sparse columns; the layout fixes their
-/// kinds.
+/// Checks that `choice` uses integers as dense columns and weight, and tokens as sparse columns;
+/// the layout fixes their kinds.
 Status check_kinds(const ColumnChoice& choice) {
   const auto wrong = [](const char* key, std::size_t column, const char* kind) {
     return fail(Code::kInvalid, std::string(key) + ": column \"" + criteo_column_name(column) +
@@ -111,6 +115,9 @@ Status check_kinds(const ColumnChoice& choice) {
     if (column <= CriteoRow::kInts) {
       return wrong("columns.sparse", column, "not sparse; the sparse ones are C1 to C26");
     }
+  }
+  if (choice.weight && *choice.weight > CriteoRow::kInts) {
+    return wrong("columns.weight", *choice.weight, "no number; the numbers are I1 to I13");
   }
   if (choice.label != 0)
     return wrong("columns.label", choice.label, "not the label; that is \"label\"");

@@ -94,8 +94,10 @@ class Csv final : public TextFormat {
     return decode_csv(raw, layout_, options, pool);
   }
 
-  std::size_t decoded_bytes(std::size_t rows, std::size_t raw_bytes) const override {
-    return decoded_csv_bytes(layout_, rows, raw_bytes);
+  bool may_have_lists(std::size_t) const override { return !layout_.list_delimiter.empty(); }
+
+  std::size_t decoded_bytes(const Extent& extent) const override {
+    return decoded_csv_bytes(layout_, extent.rows, extent.bytes);
   }
 
  private:

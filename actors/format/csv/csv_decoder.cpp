@@ -7,7 +7,9 @@
 #include "actors/format/column_fill.h"
 #include "actors/format/csv/csv_row.h"
 #include "actors/format/csv/decimal.h"
+#include "actors/format/csv/text_label.h"
 #include "actors/format/raw_split.h"
+#include "actors/format/row_values.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
@@ -20,6 +22,16 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+ColumnFill::Shape fill_shape(const CsvLayout& layout, std::size_t rows, bool origins) {
+  const ColumnChoice& choice = layout.choice;
+  return {.rows = rows,
+          .dense = choice.dense.size(),
+          .sparse = layout.list_delimiter.empty() ? choice.sparse.size() : 0,
+          .origins = origins,
+          .weights = choice.weight.has_value(),
+          .extras = choice.extra.size()};
+}
+
 /// One call of decode_csv: walks the split block by block, row by row.
 class CsvDecoder {
  public:
@@ -29,11 +41,7 @@ class CsvDecoder {
         text_(raw.bytes.as<const char>(), raw.bytes.size()),
         layout_(layout),
         options_(options),
-        fill_({.rows = Extent::of(raw.blocks).rows,
-               .dense = layout.choice.dense.size(),
-               .sparse = layout.list_delimiter.empty() ? layout.choice.sparse.size() : 0,
-               .origins = options.keep_origins},
-              pool),
+        fill_(fill_shape(layout, Extent::of(raw.blocks).rows, options.keep_origins), pool),
         cursor_(raw),
         row_(layout.delimiter, layout.names.size()) {
     if (!layout.list_delimiter.empty()) {
@@ -89,6 +97,7 @@ class CsvDecoder {
       } else {
         append_ids(row);
       }
+      append_extras(row);
       if (fill_.origins != nullptr) {
         fill_.origins[row] = RowOrigin::of(cursor_.file(), cursor_.offset(at));
       }
@@ -96,9 +105,9 @@ class CsvDecoder {
     }
   }
 
-  /// Checks the row and writes its label and dense values behind the last complete row; they become
-  /// part of the fill when the row is complete. Returns why the row is damaged; empty for a sound
-  /// row.
+  /// Checks the row and writes its label, weight and dense values behind the last complete row;
+  /// they become part of the fill when the row is complete. Returns why the row is damaged; empty
+  /// for a sound row.
   std::string parse_plain_columns() {
     if (row_.damage().what != nullptr) {
       return column(row_.damage().field) + ' ' + row_.damage().what;
@@ -108,12 +117,17 @@ class CsvDecoder {
              std::to_string(layout_.names.size());
     }
     const ColumnChoice& choice = layout_.choice;
-    const std::string_view label = trimmed(row_.field(choice.label));
-    const bool one = label == "1" || label == "1.0";
-    if (!one && label != "0" && label != "0.0") {
-      return column(choice.label) + ": " + quoted_text(label) + " is not 0 or 1";
+    const std::string_view label_text = trimmed(row_.field(choice.label));
+    const std::optional<float> label = label_in(label_text, choice.label_threshold);
+    if (!label) {
+      return column(choice.label) + ": " + quoted_text(label_text) +
+             label_complaint(choice.label_threshold);
     }
-    fill_.labels[fill_.rows] = one ? 1.0F : 0.0F;
+    fill_.labels[fill_.rows] = *label;
+    if (choice.weight && !read_weight()) {
+      return column(*choice.weight) + ": " + quoted_text(trimmed(row_.field(*choice.weight))) +
+             kWeightComplaint;
+    }
     for (std::size_t i = 0; i < choice.dense.size(); ++i) {
       const std::string_view text = trimmed(row_.field(choice.dense[i]));
       float& value = fill_.dense[i][fill_.rows];
@@ -124,6 +138,19 @@ class CsvDecoder {
       }
     }
     return {};
+  }
+
+  /// Returns false for a weight that damages the row.
+  bool read_weight() {
+    float& weight = fill_.weights[fill_.rows];
+    return read_decimal(trimmed(row_.field(*layout_.choice.weight)), weight) && is_weight(weight);
+  }
+
+  void append_extras(std::size_t row) {
+    for (std::size_t i = 0; i < layout_.choice.extra.size(); ++i) {
+      const std::string_view text = row_.field(layout_.choice.extra[i]);
+      fill_.extras[i][row] = text.empty() ? 0 : id_of(text);
+    }
   }
 
   void append_ids(std::size_t row) {
@@ -175,10 +202,7 @@ Decoded decode_csv(const RawSplit& raw, const CsvLayout& layout, const DecodeOpt
 std::size_t decoded_csv_bytes(const CsvLayout& layout, std::size_t rows, std::size_t raw_bytes) {
   const bool lists = !layout.list_delimiter.empty();
   const std::size_t sparse = layout.choice.sparse.size();
-  const ColumnFill::Shape shape{.rows = rows,
-                                .dense = layout.choice.dense.size(),
-                                .sparse = lists ? 0 : sparse,
-                                .origins = true};
+  const ColumnFill::Shape shape = fill_shape(layout, rows, true);
   return shape.dense_bytes() + shape.sparse_bytes() +
          (lists ? IdLists::bytes(sparse, rows, raw_bytes) : 0);
 }

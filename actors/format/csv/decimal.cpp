@@ -40,6 +40,9 @@ bool read_short(std::string_view text, float& magnitude) {
   return true;
 }
 
+/// Only floats have few enough digits for it to pay.
+bool read_short(std::string_view /*text*/, double& /*magnitude*/) { return false; }
+
 bool same_letters(std::string_view text, std::string_view lower) {
   return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
                     [](char a, char b) { return (a | 0x20) == b; });
@@ -62,39 +65,49 @@ bool is_huge(std::string_view text) {
   return shift + (down ? -exponent : exponent) > 0;
 }
 
-bool read_long(std::string_view text, float& magnitude) {
+template <class Number>
+bool read_long(std::string_view text, Number& magnitude) {
   if (text.empty() || !(is_digit(text[0]) || text[0] == '.')) return false;
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, magnitude);
   if (end != last || error == std::errc::invalid_argument) return false;
   if (error == std::errc::result_out_of_range) {
-    magnitude = is_huge(text) ? std::numeric_limits<float>::infinity() : 0.0F;
+    magnitude = is_huge(text) ? std::numeric_limits<Number>::infinity() : Number{0};
   }
   return true;
 }
 
-}  // namespace
-
-bool read_decimal(std::string_view text, float& value) {
+template <class Number>
+bool read_signed(std::string_view text, Number nan, Number& value) {
   bool negative = false;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
     negative = text[0] == '-';
     text.remove_prefix(1);
   }
-  float magnitude = 0;
+  Number magnitude = 0;
   if (!read_short(text, magnitude)) {  // Nearly all numbers are short.
     if (same_letters(text, "nan")) {
-      value = std::bit_cast<float>(kNanBits);
+      value = nan;
       return true;
     }
     if (same_letters(text, "inf") || same_letters(text, "infinity")) {
-      magnitude = std::numeric_limits<float>::infinity();
+      magnitude = std::numeric_limits<Number>::infinity();
     } else if (!read_long(text, magnitude)) {
       return false;
     }
   }
   value = negative ? -magnitude : magnitude;
   return true;
+}
+
+}  // namespace
+
+bool read_decimal(std::string_view text, float& value) {
+  return read_signed(text, std::bit_cast<float>(kNanBits), value);
+}
+
+bool read_decimal(std::string_view text, double& value) {
+  return read_signed(text, std::numeric_limits<double>::quiet_NaN(), value);
 }
 
 std::int64_t id_of(std::string_view text) {

@@ -153,17 +153,20 @@ bool decode_blocks(Decoder& in, std::uint64_t count, FileIndex& index) {
 }
 
 bool decode_units(Decoder& in, std::uint64_t count, FileIndex& index) {
-  constexpr std::size_t kLeast = 2;  // bytes per unit
+  constexpr std::size_t kLeast = 3;  // bytes per unit
   if (index.codec != Codec::kPlain || index.check != 0 || count > in.left() / kLeast) return false;
   index.units.reserve(count);
   std::uint64_t rows = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t unit_rows = in.number();
     const std::uint64_t bytes = in.number();
+    const std::uint64_t decoded = in.number();
     if (unit_rows == 0 || unit_rows > std::numeric_limits<std::uint32_t>::max()) return false;
-    if (bytes > kMostFileBytes) return false;
-    index.units.push_back(
-        {.bytes = bytes, .first_row = rows, .rows = static_cast<std::uint32_t>(unit_rows)});
+    if (bytes > kMostFileBytes || decoded > kMostFileBytes) return false;
+    index.units.push_back({.bytes = bytes,
+                           .decoded = decoded,
+                           .first_row = rows,
+                           .rows = static_cast<std::uint32_t>(unit_rows)});
     rows += unit_rows;
   }
   return rows == index.rows && rows <= kMostFileBytes;
@@ -276,6 +279,7 @@ std::vector<char> encode_index(const FileIndex& index) {
   for (const Unit& unit : index.units) {
     body.number(unit.rows);
     body.number(unit.bytes);
+    body.number(unit.decoded);
   }
   encode_points(body, index.points);
   const std::vector<char> bytes = std::move(body).take();

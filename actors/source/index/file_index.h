@@ -60,7 +60,7 @@ struct FileIndex {
 ///   window_hash in 8 bytes.
 ///
 /// With units, the slot is 0, the number of blocks is that of units, and per unit, instead of
-/// blocks: rows, bytes, both LEB128.
+/// blocks: rows, bytes, decoded bytes, all LEB128.
 std::vector<char> encode_index(const FileIndex& index);
 
 /// Parses the output of encode_index(). kInvalid for an index of another version, kCorrupt for any

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "actors/source/stored/byte_stream.h"
+#include "core/base/thread/parallel.h"
 
 namespace forebay {
 namespace {
@@ -55,16 +56,17 @@ struct OpenedFile {
 };
 
 Result<Codec> codec_of(const InputFile& file, Packing packing) {
-  if (packing == Packing::kNone) return Codec::kPlain;
+  if (packing != Packing::kByContent) return Codec::kPlain;
   std::array<char, 8> head{};
   auto got = file.read_at(0, head);
   if (!got) return pass(got);
   return detect_codec(file.path(), std::span(head).first(*got));
 }
 
-Result<OpenedFile> look_at(const std::string& path,
+Result<OpenedFile> look_at(const FileInfo& listed,
                            const std::shared_ptr<const FileSystem>& file_system, Packing packing) {
-  auto opened = file_system->open(path);
+  const std::string& path = listed.path;
+  auto opened = file_system->open_listed(path, listed.stamp);
   if (!opened) return pass(opened);
   const InputFile& file = **opened;
   auto codec = codec_of(file, packing);
@@ -81,9 +83,20 @@ Result<OpenedFile> look_at(const std::string& path,
                     .key = {file_system.get(), file.info().key}};
 }
 
+// A store answers many requests as fast as one.
+std::vector<Result<OpenedFile>> look_at_all(const std::vector<FileInfo>& files,
+                                            const std::shared_ptr<const FileSystem>& file_system,
+                                            Packing packing) {
+  const int threads = file_system->is_remote() ? kRemoteFilesAtOnce : 1;
+  std::vector<Result<OpenedFile>> opened(files.size(), OpenedFile{});
+  for_each_in_parallel(files.size(), threads,
+                       [&](std::size_t i) { opened[i] = look_at(files[i], file_system, packing); });
+  return opened;
+}
+
 // Returns a path as if the file were not compressed.
 std::string plain_path(const std::string& path, Packing packing) {
-  return packing == Packing::kNone ? path : without_codec_suffix(path);
+  return packing == Packing::kByContent ? without_codec_suffix(path) : path;
 }
 
 // Names the files relative to the deepest folder that contains all of them.
@@ -146,7 +159,7 @@ std::string without_codec_suffix(const std::string& path) {
 }
 
 Result<std::unique_ptr<const InputFile>> ListedFile::open_unchanged() const {
-  auto file = open();
+  auto file = file_system->open_listed(path, stamp);
   if (!file) return pass(file);
   if (auto status = (*file)->check(stamp); !status) return pass(status);
   return file;
@@ -167,10 +180,10 @@ Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths
     std::ranges::sort(*matching, {}, [packing](const FileInfo& file) {
       return std::pair(plain_path(file.path, packing), file.path);
     });
-    for (const FileInfo& one : *matching) {
-      auto opened = look_at(one.path, file_system, packing);
+    for (Result<OpenedFile>& opened : look_at_all(*matching, file_system, packing)) {
       if (!opened) return pass(opened);
       const auto [before, is_new] = seen.emplace(opened->key, opened->file.absolute);
+      if (!is_new && packing == Packing::kGrouped) continue;
       if (!is_new) return comes_twice(opened->file, before->second);
       files.push_back(std::move(opened->file));
     }

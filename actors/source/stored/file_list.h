@@ -25,6 +25,9 @@ std::string without_codec_suffix(const std::string& path);
 /// The limit of a file's decompressed bytes: a RowOrigin has 40 bits for the offset.
 inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 40;
 
+/// How many files of a store are opened at a time: each waits for an answer or two.
+inline constexpr int kRemoteFilesAtOnce = 32;
+
 /// A stored file of a dataset. Its index in the list is its file number.
 struct ListedFile {
   std::string path;      ///< The path for open() and for messages.
@@ -39,8 +42,9 @@ struct ListedFile {
   Result<std::unique_ptr<const InputFile>> open_unchanged() const;
 };
 
-/// Whether a list's files may be compressed. Only text may be.
-enum class Packing : std::uint8_t { kByContent, kNone };
+/// Whether a list's files may be compressed. Only text may be. kGrouped: no, and a file system's
+/// view makes one file of several, so a list may name it several times.
+enum class Packing : std::uint8_t { kByContent, kNone, kGrouped };
 
 /// Expands the paths and globs of a dataset (relative to `base_dir`) in the file systems of
 /// `systems`, in the given order. Sorts the matches of a glob bytewise by path without codec

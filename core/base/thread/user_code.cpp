@@ -6,14 +6,14 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "core/base/check.h"
 #include "core/base/text/printable.h"
 
 namespace forebay {
 namespace {
 
-/// A program has two or three observers: the crash handler, and the monitor of its runs' memory.
-constexpr std::size_t kMostObservers = 8;
+/// A program has two or three observers, the crash handler and the monitor of its run's memory; a
+/// process with many loaders has one for each. InUserCode has a bit for each.
+constexpr std::size_t kMostObservers = 32;
 
 struct Place {
   UserCodeObserver* observer;
@@ -31,13 +31,13 @@ constinit std::uint64_t begins = 0;
 constinit std::array<Place, kMostObservers> observers{};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-/// Replaces the observer `one` by `other`; either may be null.
+/// Replaces the observer `one` by `other`; either may be null. Does nothing where `one` has no
+/// place.
 void replace_observer(UserCodeObserver* one, UserCodeObserver* other) {
   const std::unique_lock lock(observing);
   const auto place =
       std::ranges::find_if(observers, [one](const Place& each) { return each.observer == one; });
-  FOREBAY_CHECK(place != observers.end());
-  *place = {.observer = other, .since = ++begins};
+  if (place != observers.end()) *place = {.observer = other, .since = ++begins};
 }
 
 }  // namespace

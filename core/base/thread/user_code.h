@@ -76,7 +76,8 @@ class InUserCode {
 /// observer, user code is only published through InUserCode: a library must not watch its host.
 ///
 /// The entering or leaving thread makes the calls, several threads at once, and only between
-/// begin_observing() and end_observing(), which waits for calls under way.
+/// begin_observing() and end_observing(), which waits for calls under way. Beyond 32 observers of a
+/// process, further ones are not told of calls.
 class UserCodeObserver {
  public:
   virtual ~UserCodeObserver() = default;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +43,7 @@ class ByteQueue {
     std::unique_lock lock(mutex_);
     taker_waits_ = true;
     if (queue_.empty()) ++times_empty_;
-    arrived_.wait(lock, [&] { return stopped_ || error_ || closed_ || !queue_.empty(); });
+    arrived_.wait(lock, [&] { return take_is_ready(); });
     taker_waits_ = false;
     if (stopped_) return std::optional<T>();
     if (error_) return tl::unexpected<Error>(*error_);
@@ -52,6 +53,16 @@ class ByteQueue {
     queue_.pop_front();
     room_.notify_one();
     return item;
+  }
+
+  /// Blocks until take() would not block, at most for `most`. Returns whether it would not.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds most) {
+    std::unique_lock lock(mutex_);
+    taker_waits_ = true;
+    if (queue_.empty()) ++times_empty_;
+    const bool ready = arrived_.wait_for(lock, most, [&] { return take_is_ready(); });
+    taker_waits_ = false;
+    return ready;
   }
 
   /// Marks the end: no more items will be put.
@@ -98,6 +109,8 @@ class ByteQueue {
   }
 
  private:
+  bool take_is_ready() const { return stopped_ || error_ || closed_ || !queue_.empty(); }
+
   mutable std::mutex mutex_;
   std::condition_variable room_;
   std::condition_variable arrived_;

@@ -29,6 +29,45 @@ TEST_CASE("a pattern that is a column's whole name means that column alone", "[f
   CHECK(choice->dense == std::vector<std::size_t>{4});
 }
 
+TEST_CASE("weight and extra columns are chosen as features are", "[format][columns]") {
+  const auto choice = choose_columns({.label = "click",
+                                      .dense = {"city"},
+                                      .label_threshold = 4.5,
+                                      .weight = "age_?",
+                                      .extra = {"a[*]", "age"}},
+                                     kNames);
+  REQUIRE(choice);
+  CHECK(choice->label_threshold == 4.5);
+  CHECK(choice->weight == 3U);
+  CHECK(choice->extra == std::vector<std::size_t>{4, 2});
+  CHECK(choice->schema.weight);
+  CHECK(choice->schema.extra == std::vector<ExtraColumn>{{.name = "a*"}, {.name = "age"}});
+  const auto without = choose_columns({.label = "click", .dense = {"city"}}, kNames);
+  REQUIRE(without);
+  CHECK(!without->weight);
+  CHECK(!without->schema.weight);
+  CHECK(without->schema.extra.empty());
+}
+
+TEST_CASE("a column is label, feature, weight or extra, never two of them", "[format][columns]") {
+  CHECK(refusal({.label = "click", .dense = {"age"}, .weight = "age"}) ==
+        "columns.weight: column \"age\" is already used by columns.dense; name it once");
+  CHECK(refusal({.label = "click", .sparse = {"city"}, .extra = {"city"}}) ==
+        "columns.extra: column \"city\" is already used by columns.sparse; name it once");
+  CHECK(refusal({.label = "click", .dense = {"age"}, .extra = {"click"}}) ==
+        "columns.extra: column \"click\" is already used by columns.label; name it once");
+  CHECK(refusal({.label = "click", .dense = {"age"}, .weight = "city", .extra = {"city"}}) ==
+        "columns.extra: column \"city\" is already used by columns.weight; name it once");
+  CHECK(refusal({.label = "click", .dense = {"age"}, .extra = {"city", "cit*"}}) ==
+        "columns.extra: column \"city\" is already used by columns.extra; name it once");
+  CHECK(refusal({.label = "click", .dense = {"city"}, .weight = "age*"}) ==
+        "columns.weight: \"age*\" matches 2 columns; name one");
+  CHECK(refusal({.label = "click", .dense = {"age"}, .weight = "cty"}) ==
+        "columns.weight: no column matches \"cty\"; did you mean \"city\"?");
+  CHECK(refusal({.label = "click", .dense = {"age"}, .extra = {"cty"}}) ==
+        "columns.extra: no column matches \"cty\"; did you mean \"city\"?");
+}
+
 TEST_CASE("an impossible column choice is refused by key and column", "[format][columns]") {
   CHECK(refusal({.label = "", .dense = {"age"}}) ==
         "columns.label: no label column is given; name the column that holds 0 or 1");

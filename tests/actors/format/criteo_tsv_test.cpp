@@ -321,7 +321,7 @@ TEST_CASE_METHOD(CriteoFixture, "decoded bytes bound the bytes that a split take
   std::string text;
   for (int i = 0; i < 100; ++i) text += row_with(14, "");
   const Decoded decoded = decode(text, {.filter = {}, .keep_origins = true});
-  CHECK(decoded.columns.bytes() <= format->decoded_bytes(100, text.size()));
+  CHECK(decoded.columns.bytes() <= format->decoded_bytes({.rows = 100, .bytes = text.size()}));
 }
 
 TEST_CASE("a row longer than the limit is refused with its place", "[format][criteo]") {
@@ -337,6 +337,56 @@ TEST_CASE("a row longer than the limit is refused with its place", "[format][cri
     CHECK(refused.error().message.find("byte 6, line 2, is longer than 100 bytes") !=
           std::string::npos);
   }
+}
+
+TEST_CASE("a criteo job can have a threshold, a weight and extra columns", "[format][criteo]") {
+  SplitMaker maker;
+  const ColumnSpec columns{.label = "label",
+                           .dense = {"I1"},
+                           .sparse = {"C1"},
+                           .label_threshold = 3,
+                           .weight = "I2",
+                           .extra = {"I3", "C2"}};
+  const auto format = open_criteo_tsv({}, columns);
+  REQUIRE(format);
+  const auto row = [](const std::string& label, const std::string& weight, const std::string& extra,
+                      const std::string& token) {
+    auto fields = sound_fields();
+    fields[0] = label;
+    fields[2] = weight;
+    fields[3] = extra;
+    fields[15] = token;
+    return line_of(fields);
+  };
+  std::string text = row("3", "2", "9007199254740993", "ff") + row("2.99", "0", "", "") +
+                     row("x", "1", "1", "1") + row("5", "-1", "1", "1") + row("5", "", "1", "1");
+  const std::size_t sound = GENERATE(2, 70);  // Also more rows than a kernel takes at once.
+  for (std::size_t i = 2; i < sound; ++i) text += row("1", "4", "5", "6");
+  const Decoded decoded = maker.decode(**format, text);
+  REQUIRE(decoded.columns.rows == sound);
+  const ColumnSet& set = decoded.columns;
+  CHECK(std::vector<float>(set.labels, set.labels + 2) == std::vector<float>{1, 0});
+  CHECK(std::vector<float>(set.weights, set.weights + 2) == std::vector<float>{2, 0});
+  REQUIRE(set.extras.size() == 2);
+  // 2^53 + 1 is no float and no double.
+  CHECK(std::vector<std::int64_t>(set.extras[0], set.extras[0] + 2) ==
+        std::vector<std::int64_t>{9007199254740993, 0});
+  CHECK(std::vector<std::int64_t>(set.extras[1], set.extras[1] + 2) ==
+        std::vector<std::int64_t>{255, 0});
+  CHECK(set.extras[1][sound - 1] == (sound == 2 ? 0 : 6));
+  CHECK(set.bytes() <= (*format)->decoded_bytes({.rows = sound + 3, .bytes = text.size()}));
+  REQUIRE(decoded.bad.size() == 3);
+  CHECK(decoded.bad[0].reason == "column label: \"x\" is not a finite number");
+  CHECK(decoded.bad[1].reason == "column I2: \"-1\" is not a weight (finite and at least 0)");
+  CHECK(decoded.bad[2].reason == "column I2: \"\" is not a weight (finite and at least 0)");
+}
+
+TEST_CASE("a token is no weight", "[format][criteo]") {
+  const auto refused = open_criteo_tsv({}, {.label = "label", .dense = {"I*"}, .weight = "C3"});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message ==
+        "columns.weight: column \"C3\" of a criteo_tsv file is no number; the numbers are I1 to "
+        "I13");
 }
 
 }  // namespace

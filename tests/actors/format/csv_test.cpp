@@ -1,6 +1,7 @@
 #include "actors/format/csv/csv.h"
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "actors/format/csv/decimal.h"
@@ -149,7 +150,80 @@ TEST_CASE_METHOD(CsvFixture, "a list delimiter makes a sparse field a list", "[f
   CHECK(ids_of(sparse[1], 0).empty());
   CHECK(ids_of(sparse[1], 1) == std::vector<std::int64_t>{9});
   CHECK(ids_of(sparse[1], 2) == std::vector<std::int64_t>{id_of("a"), id_of("b")});
-  CHECK(decoded.columns.bytes() <= (*format)->decoded_bytes(4, text.size()));
+  CHECK(decoded.columns.bytes() <= (*format)->decoded_bytes({.rows = 4, .bytes = text.size()}));
+}
+
+TEST_CASE_METHOD(CsvFixture, "with a threshold a csv label is 1 from there on", "[format][csv]") {
+  const auto label = [&](const std::string& field) {
+    const std::string text = "click,x,city\n" + field + ",1,a\n";
+    ColumnSpec columns = kColumns;
+    columns.label_threshold = 4.1;
+    const Decoded decoded = maker.decode(**open(text, columns), text);
+    return decoded.bad.empty() ? std::to_string(decoded.columns.labels[0]).substr(0, 1)
+                               : decoded.bad[0].reason;
+  };
+  CHECK(label("4.1") == "1");  // As doubles: the float nearest to 4.1 lies below it.
+  CHECK(label("4.0999999999") == "0");
+  CHECK(label(" 5 ") == "1");
+  CHECK(label("1e300") == "1");
+  CHECK(label("-1e-400") == "0");
+  CHECK(label("0") == "0");
+  CHECK(label("") == "column click: \"\" is not a finite number");
+  CHECK(label("nan") == "column click: \"nan\" is not a finite number");
+  CHECK(label("inf") == "column click: \"inf\" is not a finite number");
+  CHECK(label("1e999") == "column click: \"1e999\" is not a finite number");
+  CHECK(label("five") == "column click: \"five\" is not a finite number");
+}
+
+TEST_CASE_METHOD(CsvFixture, "a csv weight is a finite number that is not negative",
+                 "[format][csv]") {
+  const ColumnSpec columns{.label = "click", .sparse = {"city"}, .weight = "x"};
+  const auto decode_weight = [&](const std::string& field) {
+    const std::string text = "click,x,city\n0," + field + ",a\n";
+    return maker.decode(**open(text, columns), text);
+  };
+  CHECK(decode_weight(" 2.5").columns.weights[0] == 2.5F);
+  CHECK(decode_weight("0").columns.weights[0] == 0);
+  CHECK(decode_weight("-0").bad.empty());
+  for (const std::string wrong : {"", "-1", "nan", "inf", "-inf", "1e39", "x"}) {
+    const Decoded decoded = decode_weight(wrong);
+    REQUIRE(decoded.bad.size() == 1);
+    CHECK(decoded.bad[0].reason ==
+          "column x: \"" + wrong + "\" is not a weight (finite and at least 0)");
+  }
+}
+
+TEST_CASE_METHOD(CsvFixture, "a csv extra is its int64, else its hash, and 0 where it is missing",
+                 "[format][csv]") {
+  spec.csv.list_delimiter = GENERATE("", "|");
+  const ColumnSpec columns{.label = "click",
+                           .dense = {"x"},
+                           .sparse = {"city"},
+                           .weight = "w",
+                           .extra = {"time", "session"}};
+  const std::string text =
+      "session,click,x,city,w,time\n"
+      "a|b,1,1,7,0.5,1700000000123\n"
+      "7,0,,8,bad,5\n"
+      ",0,2,9,0,-9223372036854775808\n"
+      "007,0,3,9,3,\n"
+      "c,0,4,,3,1.5\n";
+  const auto format = open(text, columns);
+  REQUIRE(format);
+  CHECK((*format)->schema().extra ==
+        std::vector<ExtraColumn>{{.name = "time"}, {.name = "session"}});
+  const Decoded decoded = maker.decode(**format, text);
+  REQUIRE(decoded.columns.rows == 4);
+  CHECK(decoded.bad.size() == 1);
+  const auto column = [&](std::size_t i) {
+    const std::int64_t* values = decoded.columns.extras.at(i);
+    return std::vector<std::int64_t>(values, values + 4);
+  };
+  CHECK(column(0) == std::vector<std::int64_t>{1700000000123, INT64_MIN, 0, id_of("1.5")});
+  CHECK(column(1) == std::vector<std::int64_t>{id_of("a|b"), 0, id_of("007"), id_of("c")});
+  CHECK(std::vector<float>(decoded.columns.weights, decoded.columns.weights + 4) ==
+        std::vector<float>{0.5F, 0, 3, 3});
+  CHECK(decoded.columns.bytes() <= (*format)->decoded_bytes({.rows = 5, .bytes = text.size()}));
 }
 
 TEST_CASE_METHOD(CsvFixture, "an impossible csv file is refused by name", "[format][csv]") {

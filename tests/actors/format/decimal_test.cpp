@@ -83,6 +83,36 @@ TEST_CASE("short and long decimals round as strtof does, whatever their digits",
   }
 }
 
+TEST_CASE("a decimal number is read as the double that strtod gives", "[format][decimal]") {
+  const auto check = [](const std::string& text) {
+    INFO(text);
+    double value = 0;
+    REQUIRE(read_decimal(text, value));
+    CHECK(std::bit_cast<std::uint64_t>(value) ==
+          std::bit_cast<std::uint64_t>(std::strtod(text.c_str(), nullptr)));
+  };
+  for (const char* text : {"0", "-0", "+1.5", ".5", "5.", "4.1", "1e308", "1e309", "-1e309",
+                           "1e-320", "1e-400", "-1e-400", "inf", "-Infinity", "16777217",
+                           "9007199254740993", "0.1e-99999999999999999999"}) {
+    check(text);
+  }
+  Random random(7);
+  for (int i = 0; i < 5000; ++i) {
+    std::string text(random.below(2), '-');
+    text += std::to_string(random.next()) + '.' + std::to_string(random.next());
+    if (random.below(2) == 0)
+      text += "e" + std::to_string(static_cast<int>(random.below(700)) - 350);
+    check(text);
+  }
+  double value = 0;
+  REQUIRE(read_decimal("nan", value));
+  CHECK(value != value);
+  CHECK_FALSE(read_decimal("", value));
+  CHECK_FALSE(read_decimal("+-1", value));
+  CHECK_FALSE(read_decimal("1x", value));
+  CHECK_FALSE(read_decimal("0x10", value));
+}
+
 TEST_CASE("a literal nan is the ordinary NaN, not the missing value", "[format][decimal]") {
   CHECK(bits_of("nan") == kNanBits);
   CHECK(bits_of("-NaN") == kNanBits);

@@ -14,7 +14,7 @@ TEST_CASE("a format that does not exist is refused by its key", "[format]") {
   REQUIRE_FALSE(refused);
   CHECK(refused.error() == Error{Code::kInvalid,
                                  "dataset.format: \"parkett\" is not a format; those there are: "
-                                 "criteo_tsv, csv"});
+                                 "criteo_tsv, csv, parquet, npy"});
 }
 
 TEST_CASE("one row adds a format to a table, and to no other table", "[format]") {
@@ -25,7 +25,7 @@ TEST_CASE("one row adds a format to a table, and to no other table", "[format]")
   CHECK(entry->open_units != nullptr);
   CHECK(entry->open_text == nullptr);
   CHECK_THAT(formats.of("parkett").error().message,
-             Catch::EndsWith("criteo_tsv, csv, " + std::string(MadeUpFormat::kName)));
+             Catch::EndsWith("criteo_tsv, csv, parquet, npy, " + std::string(MadeUpFormat::kName)));
   CHECK_FALSE(Formats().of(MadeUpFormat::kName));
 }
 
@@ -33,7 +33,7 @@ TEST_CASE("a row replaces the row of its name", "[format]") {
   Formats formats;
   formats.add({.name = "csv", .open_text = {}, .open_units = MadeUpFormat::entry().open_units});
   CHECK(formats.of("csv")->open_text == nullptr);
-  CHECK_THAT(formats.of("x").error().message, Catch::EndsWith("criteo_tsv, csv"));
+  CHECK_THAT(formats.of("x").error().message, Catch::EndsWith("criteo_tsv, parquet, npy, csv"));
 }
 
 TEST_CASE("the place of a damaged row is a line, or a row of its group", "[format]") {

@@ -15,6 +15,7 @@
 #include "tests/support/made_up_file_system.h"
 #include "tests/support/memory_file_system.h"
 #include "tests/support/skip_note.h"
+#include "tests/support/stub_store.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"
@@ -78,7 +79,32 @@ struct MemoryFiles {
   }
 };
 
-using EveryFileSystem = std::tuple<LocalFiles, MadeUpFiles, MemoryFiles>;
+struct S3Files {
+  std::unique_ptr<test::StubStore> store = std::make_unique<test::StubStore>();
+  std::shared_ptr<const FileSystem> files = store->systems.of("s3://");
+  S3Files() { fs::remove(store->folder().path("bucket/.keep")); }
+
+  static std::string path(const std::string& name) { return "s3://bucket/" + name; }
+  static std::string on_disk(const std::string& name) { return "bucket/" + name; }
+  void write(const std::string& name, const std::string& content) const {
+    store->write(name, content);
+  }
+  void write_in_place(const std::string& name, const std::string& content) const {
+    const auto before = fs::last_write_time(store->folder().path(on_disk(name)));
+    write(name, content);
+    fs::last_write_time(store->folder().path(on_disk(name)), before + std::chrono::microseconds(1));
+  }
+  void replace(const std::string& name, const std::string& content) const {
+    write_in_place(name, content);
+  }
+  void remove(const std::string& name) const { fs::remove(store->folder().path(on_disk(name))); }
+  bool forbid(const std::string& name) const {
+    fs::permissions(store->folder().path(on_disk(name)), fs::perms::none);
+    return true;
+  }
+};
+
+using EveryFileSystem = std::tuple<LocalFiles, MadeUpFiles, MemoryFiles, S3Files>;
 
 using Names = std::vector<std::string>;
 

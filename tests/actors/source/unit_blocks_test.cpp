@@ -21,7 +21,12 @@ class Stamped final : public InputFile {
   Status check(const FileStamp& indexed) const override {
     return *now_ == indexed ? Status{} : Status(changed_since_indexed(path()));
   }
-  Result<std::size_t> read_at(std::uint64_t, std::span<char>) const override { return 0; }
+  Result<std::size_t> read_at(std::uint64_t, std::span<char> out) const override {
+    if (on_read) on_read();
+    return out.size();
+  }
+
+  std::function<void()> on_read;
 
  private:
   std::shared_ptr<FileStamp> now_;
@@ -38,11 +43,10 @@ class AnyUnits final : public UnitFormat {
   }
   const Schema& schema() const override { return schema_; }
   Decoded decode(const RawSplit&, const DecodeOptions&, BufferPool&) const override { return {}; }
-  std::size_t decoded_bytes(std::size_t, std::size_t) const override { return 0; }
   std::string index_settings() const override { return {}; }
 
   std::function<void()> on_open;
-  std::function<Result<std::size_t>()> on_load = [] { return 3; };
+  UnitRead read = {.head = {'a'}, .ranges = {{.offset = 5, .bytes = 2}}};
   Digest content = {.high = 1, .low = 2};
 
  private:
@@ -51,9 +55,7 @@ class AnyUnits final : public UnitFormat {
     File(const AnyUnits& format, const InputFile&) : format_(format) {}
     std::vector<Unit> units() const override { return format_.units_; }
     Digest content() const override { return format_.content; }
-    Result<std::size_t> load(const BlockRef&, std::span<char>) override {
-      return format_.on_load();
-    }
+    UnitRead read_of(std::uint64_t) const override { return format_.read; }
 
    private:
     const AnyUnits& format_;
@@ -112,33 +114,34 @@ TEST_CASE("a file with units is compared with its index before and after each lo
   AnyUnits format(std::vector<Unit>{{.bytes = 3, .rows = 1}});
   const auto index = index_units(Stamped(now), format);
   REQUIRE(index);
-  auto source = open_units(std::make_unique<Stamped>(now), format, *index);
-  REQUIRE(source);
+  auto file = std::make_unique<Stamped>(now);
+  std::function<void()>& on_read = file->on_read;
+  const UnitFiles files;
+  const auto units = files.open(0, *file, format, *index);
+  REQUIRE(units);
+  const auto source = load_units(std::move(file), *units, index->stamp);
   const BlockRef block{.rows = 1, .bytes = 3};
   std::array<char, 4> out{};
-  CHECK((*source)->load(block, out).value() == 3);
+  CHECK(source->load(block, out).value() == 3);
+  CHECK(out[0] == 'a');
   const Error changed{Code::kCorrupt, "a.bin changed since it was indexed; run again"};
 
   SECTION("one that changed before") {
     now->version = 2;
-    CHECK((*source)->load(block, out).error() == changed);
+    CHECK(source->load(block, out).error() == changed);
   }
   SECTION("one that changes while it is read") {
-    format.on_load = [&now]() -> Result<std::size_t> {
-      now->version = 2;
-      return fail(Code::kCorrupt, "a.bin: row group 0 is damaged");
-    };
-    CHECK((*source)->load(block, out).error() == changed);
+    on_read = [&now] { now->version = 2; };
+    CHECK(source->load(block, out).error() == changed);
   }
-  SECTION("one that is damaged and has not changed") {
-    format.on_load = []() -> Result<std::size_t> {
-      return fail(Code::kCorrupt, "a.bin: row group 0 is damaged");
-    };
-    CHECK((*source)->load(block, out).error().message == "a.bin: row group 0 is damaged");
+  SECTION("one whose unit is larger than it was") {
+    format.read.ranges[0].bytes = 3;
+    CHECK(source->load(block, out).error() == changed);
   }
   SECTION("one with other metadata is not opened") {
     format.content.low = 3;
-    CHECK(open_units(std::make_unique<Stamped>(now), format, *index).error() == changed);
+    CHECK(files.open(0, Stamped(now), format, *index).has_value());
+    CHECK(files.open(1, Stamped(now), format, *index).error() == changed);
   }
 }
 

@@ -38,14 +38,14 @@ TEST_CASE("the blocks of a format with units are its units", "[actors][source]")
   folder.write("b.bin", MadeUpFormat::file_of(rows(0, 31), 30));
   const auto dataset = folder.opened({"*.bin"});
   CHECK(dataset->rows() == 131);
-  CHECK(dataset->bytes() == 131 * 3 * 8);
+  CHECK(dataset->bytes() == (131 + 6) * 3 * 8);  // and a checksum of each column
   REQUIRE(dataset->num_blocks() == 6);
   const BlockRef block = dataset->block(5);
   CHECK(block.file == 1);
   CHECK(block.rows == 1);
   CHECK(block.offset == 30);
   CHECK(block.line == 1);
-  CHECK(block.bytes == 3 * 8);
+  CHECK(block.bytes == 2 * 3 * 8);
   CHECK(dataset->files()[0].bytes == fs::file_size(folder.path("a.bin")));
   CHECK(dataset->files()[0].name == "a.bin");
 }
@@ -69,6 +69,45 @@ TEST_CASE("only the metadata of files with units are read to index them", "[acto
   CHECK(store->reads() == 6);
   CHECK(dataset->open(0).has_value());
   CHECK(store->reads() == 8);
+}
+
+TEST_CASE("files in a store are opened as listed, and their metadata are read before the run",
+          "[actors][source]") {
+  UnitFolder folder;
+  folder.write("data/a.bin", MadeUpFormat::file_of(rows(0, 1000), 100));
+  folder.write("data/b.bin", MadeUpFormat::file_of(rows(0, 1000), 100));
+  using test::MadeUpFileSystem;
+  const auto store =
+      std::make_shared<MadeUpFileSystem>(folder.path("data"), MadeUpFileSystem::Where::kStore);
+  folder.options.file_systems.add(MadeUpFileSystem::kPrefix, store);
+  const auto open_both = [&folder] {
+    const auto dataset = folder.opened({"made-up://*"});
+    CHECK(dataset->open(0).has_value());
+    CHECK(dataset->open(1).has_value());
+  };
+  // A tail and a footer: of the first file for the columns, then of each file for the index.
+  open_both();
+  CHECK(store->reads() == 6);
+  // The same with the index at hand: of each file for its readers.
+  open_both();
+  CHECK(store->reads() == 12);
+  CHECK(store->opens() == 0);
+}
+
+TEST_CASE("a file in a store with other metadata than its index is refused before the run",
+          "[actors][source]") {
+  UnitFolder folder;
+  const std::string path = folder.write("data/a.bin", MadeUpFormat::file_of(rows(0, 100), 10));
+  using test::MadeUpFileSystem;
+  folder.options.file_systems.add(
+      MadeUpFileSystem::kPrefix,
+      std::make_shared<MadeUpFileSystem>(folder.path("data"), MadeUpFileSystem::Where::kStore));
+  folder.opened({"made-up://*"});
+  const auto time = fs::last_write_time(path);
+  folder.write("data/a.bin", MadeUpFormat::file_of(rows(7, 100), 10));
+  fs::last_write_time(path, time);
+  CHECK(folder.refused({"made-up://*"}) ==
+        Error{Code::kCorrupt, "made-up://a.bin changed since it was indexed; run again"});
 }
 
 TEST_CASE("indexing of units stops when it is asked to", "[actors][source]") {

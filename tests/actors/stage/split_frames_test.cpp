@@ -15,9 +15,17 @@ struct Wire {
   BufferPool pool{budget};
 
   Result<Split> travel(const Split& split, const PackOptions& options) {
-    const SplitLimits limits{
-        {1'000'000, split.columns.dense.size(), split.columns.sparse.size(), 1 << 26}, 3, 2};
-    return unpack_split(pack_split(split, options, pool), limits, pool);
+    const SplitLimits limits{.columns = {.max_rows = 1'000'000,
+                                         .dense = split.columns.dense.size(),
+                                         .sparse = split.columns.sparse.size(),
+                                         .max_bytes = 1 << 26,
+                                         .weights = split.columns.weights != nullptr,
+                                         .extras = split.columns.extras.size()},
+                             .files = 3,
+                             .stages = 2};
+    auto parts = unpack_split(pack_split(split, options, pool), limits, pool);
+    if (!parts) return pass(parts);
+    return std::move(parts->front());
   }
 };
 
@@ -27,7 +35,9 @@ std::string bytes_of(const Batch& batch) {
   };
   const std::size_t lists = batch.rows * batch.sparse_features;
   return part(batch.labels, batch.rows) + part(batch.dense, batch.rows * batch.dense_features) +
-         part(batch.lengths, lists) + part(batch.ids, batch.num_ids);
+         part(batch.lengths, lists) + part(batch.ids, batch.num_ids) +
+         part(batch.weights, batch.weights == nullptr ? 0 : batch.rows) +
+         part(batch.extras, batch.rows * batch.extra_columns);
 }
 
 /// The rows of seven splits as batches; those of `by_wire` travel first.
@@ -37,11 +47,12 @@ std::vector<std::string> batches(std::uint64_t seed, ByWire by_wire) {
   Random random(seed);
   Random choice(seed);
   auto shape = test::any_shape(random);
-  Batcher batcher(1 + random.below(150), wire.pool);
+  const std::size_t lanes = std::size_t{1} << random.below(5);
+  Batcher batcher(lanes * (1 + random.below(9)), wire.pool, lanes);
+  batcher.skip(random.below(shape.rows + 1));
   for (std::uint64_t number = 0; number < 7; ++number) {
     shape.rows = random.below(120);
     Split split{{.number = number}, test::any_columns(random, shape, wire.pool), {}, 0, kTwoStages};
-    const std::size_t skip = random.below(shape.rows + 1);
     if (by_wire(number)) {
       PackOptions options;
       options.compression = static_cast<Compression>(choice.below(3));
@@ -49,7 +60,7 @@ std::vector<std::string> batches(std::uint64_t seed, ByWire by_wire) {
       REQUIRE(came);
       split.columns = std::move(came->columns);
     }
-    batcher.add(std::move(split.columns), skip);
+    batcher.add(std::move(split.columns));
   }
   std::vector<std::string> found;
   while (batcher.rows() > 0) {

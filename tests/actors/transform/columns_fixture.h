@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -28,7 +29,7 @@ class Columns {
   Columns& dense(const std::string& name, const std::vector<float>& values) {
     schema_.dense.push_back(name);
     set_.dense.push_back(hold<float>(set_.rows));
-    std::memcpy(set_.dense.back(), values.data(), values.size() * sizeof(float));
+    std::ranges::copy(values, set_.dense.back());
     return *this;
   }
 

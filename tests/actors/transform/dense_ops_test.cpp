@@ -48,6 +48,23 @@ TEST_CASE("box_cox follows its formula", "[actors][transform]") {
   CHECK(log.dense_values(0)[1] == Approx(std::log(0.5)));
 }
 
+TEST_CASE("log gives TorchRec's dense values, blanks 0", "[actors][transform]") {
+  // numpy.log(numpy.int32(x) + 3, dtype=float32) of 0, 1, 5, 1382, 2^31 - 4, -2 and of a blank.
+  const auto result = dense_through("log", {{"add", whole(3)}},
+                                    {0, 1, 5, 1382, 2147483644.0F, -2, missing_value()});
+  const Floats expected{0x1.193ea8p+0F, 0x1.62e43p+0F,  0x1.0a2b24p+1F,
+                        0x1.cef0fp+2F,  0x1.57cd0ep+4F, 0,
+                        0x1.193ea8p+0F};
+  for (std::size_t row = 0; row < expected.size(); ++row) {
+    CHECK(result.dense_values(0)[row] == Approx(expected[row]).epsilon(2e-7));
+  }
+  const auto outside = dense_through("log", {{"add", whole(3)}}, {-3, -4}).dense_values(0);
+  CHECK(outside[0] == -std::numeric_limits<float>::infinity());
+  CHECK(std::isnan(outside[1]));
+  CHECK(refusal("log", {"x"}, {}) == "add: is missing; give a number");
+  CHECK(refusal("log", {"x"}, {{"add", whole(0)}}) == "add: must be from 1e-06 to 1e+09, not 0");
+}
+
 TEST_CASE("logit follows its formula and holds its ends", "[actors][transform]") {
   const auto result = dense_through("logit", {{"eps", 0.01}}, {0.5F, 0.75F, 0, 1, 7});
   CHECK(result.dense_values(0)[0] == 0);

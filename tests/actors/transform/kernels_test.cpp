@@ -109,6 +109,7 @@ using Ids = std::vector<std::int64_t>;
 TEST_CASE("dense kernels give the same bits on every level", "[actors][transform]") {
   const auto floats = all_kinds_of_floats();
   check_same_bits(floats, [](const Kernels& k, Floats& v) { k.log1p(v.data(), v.size()); });
+  check_same_bits(floats, [](const Kernels& k, Floats& v) { k.log_plus(v.data(), v.size(), 3); });
   check_same_bits(floats, [](const Kernels& k, Floats& v) { k.logit(v.data(), v.size(), 1e-6); });
   for (const double lambda : {0.0, 0.5, -1.0, 3.0, 1e-9, 99.0, -99.0}) {
     check_same_bits(
@@ -219,6 +220,20 @@ double worst_ulp(const Floats& values, const std::vector<double>& exact) {
     worst = std::max(worst, std::fabs(static_cast<double>(values[i]) - exact[i]) / ulp);
   }
   return worst;
+}
+
+TEST_CASE("log_plus is the true value rounded once", "[actors][transform]") {
+  Floats values;
+  std::vector<double> logs;
+  for (std::uint32_t word = 0; word < 0x7f800000; word += 40099) {
+    values.push_back(std::bit_cast<float>(word));
+    logs.push_back(std::log(static_cast<double>(values.back()) + 3));
+  }
+  for (const Kernels& kernels : levels()) {
+    Floats changed = values;
+    kernels.log_plus(changed.data(), changed.size(), 3);
+    CHECK(worst_ulp(changed, logs) < 0.501);
+  }
 }
 
 TEST_CASE("logit and box_cox are the true values rounded once", "[actors][transform]") {

@@ -24,6 +24,10 @@ TEST_CASE("sampling keeps whole rows, the same ones each time", "[actors][transf
       lists.emplace_back(static_cast<std::size_t>(i % 3), i);
     }
     columns.dense("x", values).ids("c", ids).sparse("d", lists);
+    Floats weights = values;
+    Integers extras = ids;
+    columns.set().weights = weights.data();
+    columns.set().extras = {extras.data()};
     REQUIRE(columns.apply({{"sampling", {}, {{"rate", rate}, {"salt", whole(salt)}}}}));
     const std::size_t rows = columns.set().rows;
     const auto dropped_lists = columns.lists(1);
@@ -32,6 +36,8 @@ TEST_CASE("sampling keeps whole rows, the same ones each time", "[actors][transf
       REQUIRE(columns.set().labels[row] == static_cast<float>(origin));
       REQUIRE(columns.set().dense[0][row] == static_cast<float>(origin));
       REQUIRE(columns.set().sparse[0].values[row] == origin);
+      REQUIRE(columns.set().weights[row] == static_cast<float>(origin));
+      REQUIRE(columns.set().extras[0][row] == origin);
       REQUIRE(dropped_lists[row] == Integers(static_cast<std::size_t>(origin % 3), origin));
     }
     return columns.dense_values(0);

@@ -10,14 +10,13 @@ pyarrow's own threads with numpy beside them. Prints one JSON object.
 usage: pyarrow_numpy.py [--threads 2] [--batch 8192] [--block-bytes 4194304] [--repeat 3] FILE...
 """
 import argparse
-import concurrent.futures
-import json
-import time
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
+
+from file_a_thread import report
 
 DENSE = [f"I{i}" for i in range(1, 14)]
 SPARSE = [f"C{i}" for i in range(1, 27)]
@@ -106,18 +105,6 @@ def work(paths, options, seed):
     return batcher.rows, batcher.batches
 
 
-def measure(options):
-    shares = [options.files[i::options.threads] for i in range(options.threads)]
-    begin = time.perf_counter()
-    with concurrent.futures.ThreadPoolExecutor(options.threads) as pool:
-        done = list(pool.map(lambda i: work(shares[i], options, i), range(options.threads)))
-    seconds = time.perf_counter() - begin
-    rows = sum(count for count, _ in done)
-    return {"loader": "pyarrow + numpy", "rows": rows, "batches": sum(count for _, count in done),
-            "seconds": round(seconds, 4), "rows_per_second": round(rows / seconds), "threads": options.threads,
-            "pyarrow": pa.__version__, "numpy": np.__version__}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--threads", type=int, default=2)
@@ -125,10 +112,7 @@ def main():
     parser.add_argument("--block-bytes", type=int, default=4 << 20)
     parser.add_argument("--repeat", type=int, default=3, help="the fastest of so many is reported")
     parser.add_argument("files", nargs="+")
-    options = parser.parse_args()
-    pa.set_cpu_count(options.threads)
-    runs = [measure(options) for _ in range(options.repeat)]
-    print(json.dumps(max(runs, key=lambda run: run["rows_per_second"])))
+    report(work, parser.parse_args())
 
 
 if __name__ == "__main__":

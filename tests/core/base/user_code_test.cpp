@@ -1,5 +1,6 @@
 #include "core/base/thread/user_code.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,20 @@ TEST_CASE("observers see threads enter and leave, until they end", "[core][user_
     CHECK(notes.all == Names{"in f", "out f"});
   }
   const InUserCode unobserved(code);
+}
+
+TEST_CASE("of more observers than a process has places for, the first see the calls",
+          "[core][user_code]") {
+  const UserCode code("f");
+  std::vector<std::unique_ptr<Notes>> many(40);
+  for (auto& notes : many) notes = std::make_unique<Notes>();
+  { const InUserCode here(code); }
+  CHECK(many[31]->all == Names{"in f", "out f"});
+  CHECK(many[32]->all.empty());
+  many.clear();
+  Notes later;
+  { const InUserCode here(code); }
+  CHECK(later.all == Names{"in f", "out f"});
 }
 
 }  // namespace forebay

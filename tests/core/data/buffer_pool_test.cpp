@@ -67,6 +67,23 @@ TEST_CASE("memory returned above a lowered limit goes to the system", "[core][bu
   CHECK(budget.used() == 0);
 }
 
+TEST_CASE("a buffer that nobody needs for long goes to the system", "[core][buffer_pool]") {
+  MemoryBudget budget(1 << 26);
+  BufferPool pool(budget);
+  {
+    const Buffer first = pool.take(400'000);
+    const Buffer second = pool.take(400'000);
+  }
+  pool.take(90'000);
+  const std::size_t all = budget.used();
+  // One of the two large ones stays in use, the other one never is.
+  for (std::uint64_t i = 0; i < BufferPool::kIdleTakes / 2; ++i) pool.take(400'000);
+  CHECK(budget.used() == all);
+  for (std::uint64_t i = 0; i < BufferPool::kIdleTakes; ++i) pool.take(400'000);
+  CHECK(budget.used() >= 400'000);
+  CHECK(budget.used() <= 450'000 + 4096);  // The small one is gone, too.
+}
+
 TEST_CASE("a moved buffer has one owner", "[core][buffer_pool]") {
   MemoryBudget budget(1 << 26);
   BufferPool pool(budget);

@@ -1,6 +1,8 @@
 #include "core/wire/column_frames.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,10 +79,71 @@ TEST_CASE("columns of any content are decoded bit for bit", "[core][column_frame
       options.bounds.push_back(static_cast<std::int64_t>(random.next() >> (1 + random.below(63))));
     }
     const Frames frames = wire.pack(columns, options);
-    const auto came = wire.unpack(frames, shape.dense, shape.sparse);
+    const auto came = unpack_columns(frames,
+                                     {.max_rows = 1'000'000,
+                                      .dense = shape.dense,
+                                      .sparse = shape.sparse,
+                                      .max_bytes = 1 << 26,
+                                      .weights = shape.weights,
+                                      .extras = shape.extras},
+                                     wire.pool);
     REQUIRE(came);
     CHECK(test::same_columns(columns, came->columns));
   }
+}
+
+TEST_CASE("weights and extra columns follow the ids, and must be those of the job",
+          "[core][column_frames]") {
+  Wire wire;
+  Random random(3);
+  const ColumnSet columns = test::any_columns(random, {5, 1, 0, true, 2}, wire.pool);
+  PackOptions options;
+  options.checksum = false;
+  const Frames frames = wire.pack(columns, options);
+  // Labels 5 → 8, dense 20 → 24, weights 20 → 24, two extra columns of 40.
+  REQUIRE(frames[1].size() == 8 + 24 + 24 + 2 * 40);
+  CHECK(std::memcmp(frames[1].data() + 32, columns.weights, 20) == 0);
+  CHECK(std::memcmp(frames[1].data() + 96, columns.extras[1], 40) == 0);
+  const auto unpack = [&](const Frames& sent, bool weights, std::size_t extras) {
+    return unpack_columns(sent,
+                          {.max_rows = 5,
+                           .dense = 1,
+                           .sparse = 0,
+                           .max_bytes = 1 << 20,
+                           .weights = weights,
+                           .extras = extras},
+                          wire.pool);
+  };
+  CHECK(unpack(frames, true, 2));
+  CHECK_FALSE(unpack(frames, false, 2));
+  CHECK_FALSE(unpack(frames, true, 1));
+  CHECK_FALSE(unpack(frames, true, 3));
+  CHECK_FALSE(wire.unpack(frames, 1, 0));
+  for (const float wrong : {-0.5F, std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    auto bytes = bytes_in(frames[1]);
+    std::memcpy(bytes.data() + 32 + 8, &wrong, sizeof wrong);
+    CHECK_FALSE(unpack({frames[0], frame_with(bytes)}, true, 2));
+  }
+  ColumnLayout layout = layout_of(frames);
+  layout.extras = 0xffffffff;
+  CHECK_FALSE(unpack(with_layout(layout, frames), true, 2));
+}
+
+TEST_CASE("a layout of a sender that knows neither weights nor extra columns is read",
+          "[core][column_frames]") {
+  // Version 1 without its last two fields, as an earlier release encodes it: an array of seven.
+  Wire wire;
+  const ColumnSet columns = rows_of_ids({{1, 2, 3}}, wire.pool);
+  const Frames frames = wire.pack(columns);
+  auto header = bytes_in(frames[0]);
+  REQUIRE(header[0] == std::byte{0x99});                  // An array of nine,
+  REQUIRE(header.back() == std::byte{0});                 // of which the last is the number 0
+  REQUIRE(header[header.size() - 2] == std::byte{0xc2});  // and the one before it is false.
+  header.resize(header.size() - 2);
+  header[0] = std::byte{0x97};
+  const auto came = wire.unpack({frame_with(header), frames[1]}, 0, 1);
+  REQUIRE(came);
+  CHECK(test::same_columns(columns, came->columns));
 }
 
 TEST_CASE("a Criteo row takes 0.43 of what ids of 64 bits with lengths take",

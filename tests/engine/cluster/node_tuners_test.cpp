@@ -1,5 +1,8 @@
 #include "engine/cluster/node_tuners.h"
 
+#include <map>
+#include <stdexcept>
+
 #include "core/runtime/ask.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test_host.h"
@@ -38,18 +41,42 @@ DecisionTaken taken(const std::string& node, std::uint64_t number) {
   return told;
 }
 
+/// Throws where a node has exactly three actors of its first stage; proposes what stands elsewhere.
+class Touchy final : public tuner::Policy {
+ public:
+  std::string_view name() const override { return "touchy"; }
+  tuner::Proposal decide(const tuner::Observation& seen) override {
+    if (seen.stages.front().actors == 3) throw std::runtime_error("three actors");
+    return {.allocation = seen.allocation(), .reason = "touchy"};
+  }
+  std::string learned_state() const override { return "learned"; }
+};
+
 class Tuners {
  public:
-  explicit Tuners(const std::string& policy = "even", const std::string& learned_state = "") {
+  using Kept = std::map<std::string, std::string>;
+
+  /// `earlier`: what earlier runs have learned, by kind of node.
+  explicit Tuners(const std::string& policy = "even", const Kept& earlier = {}) : kept(earlier) {
     job_.tuner.policy = policy;
     job_.run.dir = dir_.path();
-    actor_ = host_.spawn({.name = "tuners"}, [this, learned_state] {
-      return std::make_unique<NodeTuners>(
-          NodeTuners::Options{.job = job_,
-                              .command = "ingest",
-                              .note = [this](const std::string& text) { notes.push_back(text); },
-                              .learned_state = learned_state});
-    });
+    NodeTuners::Options options{
+        .job = job_,
+        .command = "ingest",
+        .note = [this](const std::string& text) { notes.push_back(text); },
+        .find = [this](const std::string& kind) -> std::string {
+          const auto found = kept.find(kind);
+          return found == kept.end() ? "" : found->second;
+        },
+        .keep = [this](const std::string& kind, const std::string& state) { kept[kind] = state; }};
+    if (policy == "touchy") {
+      options.make = [](std::string_view,
+                        const tuner::PolicyContext&) -> Result<std::unique_ptr<tuner::Policy>> {
+        return std::make_unique<Touchy>();
+      };
+    }
+    actor_ = host_.spawn({.name = "tuners"},
+                         [options] { return std::make_unique<NodeTuners>(options); });
   }
   Result<tuner::Proposal> ask_for(AskDecision asked) {
     auto answer = ask(actor_, std::move(asked), 1s);
@@ -67,6 +94,7 @@ class Tuners {
   const test::TempDir& dir() const { return dir_; }
 
   std::vector<std::string> notes;
+  Kept kept;
 
  private:
   test::TempDir dir_;
@@ -119,11 +147,13 @@ TEST_CASE("a node's log holds the experience that its policy began with, where t
   context.limits = question("w", 4).limits;
   const std::string learned = tuner::make_policy("intune", context).value()->learned_state();
   REQUIRE_FALSE(learned.empty());
-  Tuners tuners("intune", learned);
+  CHECK(kind_of(context.description, context.limits) == "4-cpus-16-actors");
+  const Tuners::Kept kept{{"4-cpus-16-actors", learned}};
+  Tuners tuners("intune", kept);
   REQUIRE(tuners.ask_for(question("w", 4)));
   CHECK(tuners.log("w").value().header.restored == learned);
   CHECK(tuners.notes.empty());
-  Tuners others("intune", learned);
+  Tuners others("intune", kept);
   AskDecision fewer = question("w", 4);
   fewer.description.stages.pop_back();
   fewer.seen.stages.pop_back();
@@ -185,6 +215,72 @@ TEST_CASE("an unknown policy is named, and a log that cannot be written is repor
     CHECK(tuners.notes.front().find("decisions for w are not logged") == 0);
     tuners.tell(taken("w", 1));
     CHECK(tuners.notes.size() == 1);
+  }
+}
+
+TEST_CASE("what is learned is kept for each kind of node, by the node that decided most often",
+          "[tools][cluster]") {
+  Tuners tuners("intune");
+  REQUIRE(tuners.ask_for(question("a", 4)));
+  REQUIRE(tuners.ask_for(question("b", 4)));
+  REQUIRE(tuners.ask_for(question("large", 8)));
+  tuners.tell(taken("a", 10));
+  tuners.tell(taken("large", 5));
+  REQUIRE(tuners.kept.size() == 2);
+  const std::string large = tuners.kept.at("8-cpus-32-actors");
+  // Another kind of node, and one that has decided less often, change nothing of it.
+  tuners.kept["4-cpus-16-actors"] = "a's";
+  tuners.tell(taken("b", 5));
+  tuners.tell(taken("large", 10));
+  CHECK(tuners.kept.at("4-cpus-16-actors") == "a's");
+  tuners.tell(taken("b", 15));
+  CHECK(tuners.kept.at("4-cpus-16-actors") != "a's");
+  CHECK_FALSE(large.empty());
+}
+
+TEST_CASE("a node that joins later begins with what others of its kind have learned in this run",
+          "[tools][cluster]") {
+  Tuners tuners("intune");
+  REQUIRE(tuners.ask_for(question("first", 4)));
+  tuners.tell(taken("first", 5));
+  REQUIRE(tuners.ask_for(question("second", 4)));
+  CHECK(tuners.log("second").value().header.restored == tuners.kept.at("4-cpus-16-actors"));
+  REQUIRE(tuners.ask_for(question("other", 8)));
+  CHECK(tuners.log("other").value().header.restored.empty());
+}
+
+TEST_CASE("a policy that throws for one node is overruled there and asked for the others",
+          "[tools][cluster]") {
+  Tuners tuners("touchy");
+  AskDecision bad = question("bad", 4);
+  bad.seen.stages.front().actors = 3;
+  for (int i = 0; i < 4; ++i) {
+    const auto overruled = tuners.ask_for(bad);
+    REQUIRE(overruled);
+    CHECK(overruled->allocation.actors.size() == 4);
+    CHECK(overruled->reason != "touchy");
+    CHECK(tuners.ask_for(question("good", 4)).value().reason == "touchy");
+  }
+  REQUIRE(tuners.notes.size() == 3);
+  CHECK(tuners.notes[0] == "the tuner of bad: touchy threw: three actors; the model decides there");
+  CHECK(tuners.notes[2].ends_with("from now on"));
+  tuners.tell(taken("bad", 4));
+  const tuner::Decision logged = tuners.log("bad").value().decisions.front();
+  CHECK(logged.policy == "fallback");
+  CHECK(logged.fault == "touchy is not asked after 3 faults in a row");
+  // After three faults it stays overruled, for this node only.
+  bad.seen.stages.front().actors = 1;
+  CHECK(tuners.ask_for(bad).value().reason != "touchy");
+}
+
+TEST_CASE("a policy that throws now and then is asked again", "[tools][cluster]") {
+  Tuners tuners("touchy");
+  AskDecision asked = question("w", 4);
+  for (int i = 0; i < 5; ++i) {
+    asked.seen.stages.front().actors = 3;
+    CHECK(tuners.ask_for(asked).value().reason != "touchy");
+    asked.seen.stages.front().actors = 1;
+    CHECK(tuners.ask_for(asked).value().reason == "touchy");
   }
 }
 

@@ -1,5 +1,9 @@
 #include "engine/cluster/scaling.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"
 
@@ -14,66 +18,116 @@ using namespace std::chrono_literals;
 /// workers that make 10 each; a launcher that records the requested numbers of workers.
 class Trainer {
  public:
-  enum class Launcher { kEnds, kWaits };
+  enum class Launcher { kEnds, kWaits, kFails };
 
   explicit Trainer(Launcher launcher = Launcher::kEnds) {
-    const std::string waits = "; until test -e " + dir_.path("go") + "; do sleep 0.01; done";
-    job_.cluster.scale = "sh -c 'echo $1 >> " + dir_.path("asked") +
-                         (launcher == Launcher::kWaits ? waits : "") + "' sh";
+    std::string then;
+    if (launcher == Launcher::kWaits)
+      then = "; until test -e " + dir_.path("go") + "; do sleep 0.01; done";
+    if (launcher == Launcher::kFails) then = "; exit 3";
+    job_.cluster.scale = "sh -c 'echo $1 >> " + dir_.path("asked") + then + "' sh";
     job_.tuner.period = 1s;
-    scaling_.emplace(job_, [this](const std::string& text) { said.push_back(text); });
+    begin();
+  }
+  void begin() {
+    scaling_.emplace(job_, dir_.path("tuner/workers"),
+                     [this](const std::string& text) { said.push_back(text); });
   }
 
-  /// A second passes, in which the trainer got so many splits and waited for the rest.
-  void second(std::uint64_t splits, std::uint32_t workers) {
+  /// A second passes, in which the local node and the workers worked at full speed.
+  void second(std::uint32_t workers) {
     if (taken_.at == 10s) look(workers);
+    const double rate = std::min(100.0, 20 + 10.0 * workers);
     taken_.at += 1s;
-    taken_.splits += splits;
-    taken_.waited += std::chrono::milliseconds(10 * (100 - splits));
+    taken_.splits += rate;
+    taken_.arrived += static_cast<std::uint64_t>(rate);
+    taken_.waited += std::chrono::milliseconds(static_cast<int>(10 * (100 - rate)));
+    local_ += 20;
+    made_ += 10;
     look(workers);
+    test::wait_until([this] { return !held_ || !scaling_->busy(); });
+  }
+  void seconds(int count, std::uint32_t workers) {
+    for (int i = 0; i < count; ++i) second(workers);
   }
   void look(std::uint32_t workers) {
+    using State = scheduler::NodeStatus::State;
     scheduler::ClusterStatus status;
-    status.mean_worker_rate = workers > 0 ? 10 : 0;
     status.nodes.resize(workers + 1);
-    status.nodes.front().name = "local";
-    status.nodes.front().rate = 20;
+    for (std::uint32_t i = 0; i <= workers; ++i) {
+      scheduler::NodeStatus& node = status.nodes[i];
+      node.name = i == 0 ? "local" : "w" + std::to_string(i);
+      node.incarnation = i + 1;
+      node.state = refused && i > 0 ? State::kRefused : State::kPrepared;
+      node.splits_done = i == 0 ? local_ : made_;
+      node.could_make = 10;
+    }
     scaling_->look(status, taken_, "local");
   }
   void pass(std::chrono::milliseconds time) { taken_.at += time; }
 
-  /// The last number that the launcher was asked for, once the last command has ended.
+  /// All numbers that the launcher was asked for, once the last command has ended.
   std::string asked() {
     wanted = scaling_->wanted();
     scaling_.reset();
     return asked_now();
   }
   std::string asked_now() const { return dir_.read("asked"); }
+  std::string needed() const { return dir_.read("tuner/workers"); }
   void let_go() const { dir_.write("go", ""); }
   bool busy() const { return scaling_->busy(); }
+  /// Does not wait for commands from now on.
+  void hurry() { held_ = false; }
 
   std::vector<std::string> said;
   std::optional<std::uint32_t> wanted;
+  bool refused = false;
 
  private:
   test::TempDir dir_;
   JobSpec job_;
-  Scaling::Taken taken_{.at = 10s, .splits = 0, .waited = 0ns};
+  Scaling::Taken taken_{.at = 10s};
+  std::uint64_t local_ = 100;
+  std::uint64_t made_ = 50;
+  bool held_ = true;
   std::optional<Scaling> scaling_;
 };
 
 TEST_CASE("the launcher is asked for as many workers as feed the trainer", "[tools][cluster]") {
   Trainer trainer;
-  trainer.second(30, 1);
-  // 30 a second in 30 % of the time are 100, and 10 % more; (110 - 20) / 10 = 9.
-  CHECK(trainer.said.size() == 1);
-  CHECK(trainer.asked() == "9\n");
+  trainer.seconds(3, 1);
+  // (105 - 20) / 10 = 8.5 are needed; one becomes at most four in a step.
+  CHECK(trainer.asked_now() == "4\n");
+  trainer.seconds(5, 4);
+  CHECK(trainer.asked_now() == "4\n9\n");
+  trainer.seconds(20, 9);
+  CHECK(trainer.said.size() == 2);
+  CHECK(trainer.asked() == "4\n9\n");
   CHECK(trainer.wanted == 9U);
+}
+
+TEST_CASE("the next run of the same work starts with the workers that this one needed",
+          "[tools][cluster]") {
+  Trainer trainer;
+  trainer.seconds(20, 9);
+  CHECK(trainer.needed() == "9\n");
+  CHECK(trainer.asked_now().empty());
+  trainer.begin();
+  trainer.look(0);
+  trainer.second(0);
+  CHECK(trainer.asked() == "9\n");
 }
 
 TEST_CASE("a trainer that starves alone gets one worker to learn from", "[tools][cluster]") {
   Trainer trainer;
-  trainer.second(20, 0);
+  trainer.second(0);
+  CHECK(trainer.asked() == "1\n");
+}
+
+TEST_CASE("workers that were refused make nothing and are not waited for", "[tools][cluster]") {
+  Trainer trainer;
+  trainer.refused = true;
+  trainer.seconds(5, 2);
   CHECK(trainer.asked() == "1\n");
 }
 
@@ -86,35 +140,28 @@ TEST_CASE("nothing is decided before a period has passed", "[tools][cluster]") {
   CHECK_FALSE(trainer.wanted);
 }
 
-TEST_CASE("the same number of workers is requested once, and not while it runs",
-          "[tools][cluster]") {
-  Trainer trainer;
-  SECTION("twice") {
-    trainer.second(30, 1);
-    test::wait_until([&] { return !trainer.busy(); });
-    trainer.second(30, 1);
-    CHECK(trainer.asked() == "9\n");
-  }
-  SECTION("there") {
-    trainer.second(100, 9);
-    CHECK(trainer.asked().empty());
-    CHECK(trainer.wanted == 9U);
-  }
-}
-
 TEST_CASE("no second command runs beside the first, and the next decision waits for its end",
           "[tools][cluster]") {
   Trainer trainer(Trainer::Launcher::kWaits);
-  trainer.second(20, 0);
+  trainer.hurry();
+  trainer.second(0);
   test::wait_until([&] { return trainer.asked_now() == "1\n"; });
-  trainer.second(30, 1);
-  trainer.second(30, 1);
+  trainer.seconds(6, 1);
   CHECK(trainer.asked_now() == "1\n");
   CHECK(trainer.said.size() == 1);
   trainer.let_go();
   test::wait_until([&] { return !trainer.busy(); });
-  trainer.second(30, 1);
-  CHECK(trainer.asked() == "1\n9\n");
+  trainer.second(1);
+  CHECK(trainer.asked() == "1\n4\n");
+}
+
+TEST_CASE("a command that failed is run again after a minute", "[tools][cluster]") {
+  Trainer trainer(Trainer::Launcher::kFails);
+  trainer.seconds(60, 0);
+  CHECK(trainer.asked_now() == "1\n");
+  trainer.second(0);
+  CHECK(trainer.asked_now() == "1\n1\n");
+  CHECK(trainer.said.back().find("ended with exit status 3") != std::string::npos);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ TEST_CASE("a minimal job gets the defaults", "[tools][job]") {
   const auto job = read(kLeast);
   REQUIRE(job);
   CHECK(job->dataset.format == "criteo_tsv");
+  CHECK_FALSE(job->columns.label_threshold);
   CHECK(job->order.batch_size == 8192);
   CHECK(job->pipeline.cpus == 3);
   CHECK(job->pipeline.memory_bytes == 1000);
@@ -52,7 +53,8 @@ TEST_CASE("every kind of value reaches its member", "[tools][job]") {
   const auto job = read(
       "[dataset]\nformat = \"csv\"\npaths = [\"a\", \"b*\"]\nmax_row_bytes = \"2KiB\"\n"
       "[dataset.csv]\ndelimiter = \"\\t\"\nheader = false\n"
-      "[columns]\nlabel = \"y\"\nsparse = \"s*\"\n"
+      "[columns]\nlabel = \"y\"\nsparse = \"s*\"\nlabel_threshold = 4\nweight = \"w\"\n"
+      "extra = [\"t\", \"u*\"]\n"
       "[order]\nshuffle = \"file\"\nmode = \"arrival\"\nseed = 9\n"
       "[pipeline.allocation]\ndecode = 4\n"
       "[trainer]\nbottom_mlp = [32, 16]\nstep = 0.5\ncheckpoint_every = \"2m\"\nlearning_rate = "
@@ -63,6 +65,9 @@ TEST_CASE("every kind of value reaches its member", "[tools][job]") {
   CHECK(job->dataset.csv.delimiter == '\t');
   CHECK_FALSE(job->dataset.csv.header);
   CHECK(job->columns.sparse == std::vector<std::string>{"s*"});
+  CHECK(job->columns.label_threshold == 4.0);
+  CHECK(job->columns.weight == "w");
+  CHECK(job->columns.extra == std::vector<std::string>{"t", "u*"});
   CHECK(job->order.shuffle == OrderSpec::Shuffle::kFile);
   CHECK(job->order.mode == OrderSpec::Mode::kArrival);
   CHECK(job->order.seed == 9);
@@ -131,6 +136,10 @@ TEST_CASE("a wrong job file is refused with place, key and expected value", "[to
        "job.toml, line 4: order.shuffle is 1, but must be true, false or \"file\""},
       {"[trainer]\nlearning_rate = nan\n",
        "job.toml, line 4: trainer.learning_rate is nan, but must be a number from 1e-09 to 1000"},
+      {"[columns]\nlabel_threshold = inf\n",
+       "job.toml, line 4: columns.label_threshold is inf, but must be a number"},
+      {"[columns]\nlabel_threshold = \"4\"\n",
+       "job.toml, line 4: columns.label_threshold is \"4\", but must be a number"},
       {"[trainer.model]\nx = 1\n",
        "job.toml, line 3: trainer.model is a table, but must be dlrm | dcn_v2 | wide_deep | deepfm "
        "| emulated | none"},
@@ -285,6 +294,27 @@ TEST_CASE("the cluster's keys are read, and a job without any worker is refused"
   CHECK(job->cluster.placement == "near");
   CHECK(refusal(kLeast + "[cluster]\nlocal = false\n").find("no worker can join") !=
         std::string::npos);
+}
+
+TEST_CASE("the keys of stores are read, and no secret is taken for one", "[tools][job]") {
+  const auto job = read(kLeast +
+                        "[storage]\nendpoint = \"http://e\"\nregion = \"r\"\nconnections = 7\n"
+                        "credentials = \"profile:p\"\ntimeout = \"1s\"\ngive_up_after = \"3s\"\n"
+                        "request_price = 0.001\nbyte_price = 0.02\n");
+  REQUIRE(job);
+  CHECK(job->storage.endpoint == "http://e");
+  CHECK(job->storage.region == "r");
+  CHECK(job->storage.connections == 7);
+  CHECK(job->storage.credentials == "profile:p");
+  CHECK(job->storage.timeout == std::chrono::seconds(1));
+  CHECK(job->storage.give_up_after == std::chrono::seconds(3));
+  CHECK(job->storage.request_price == 0.001);
+  CHECK(job->storage.byte_price == 0.02);
+  for (const char* word : {"AKIDEXAMPLE", "profile:", ""}) {
+    const std::string why =
+        refusal(kLeast + "[storage]\ncredentials = \"" + std::string(word) + "\"\n");
+    CHECK(why.find("\"env\", \"profile:NAME\" or \"anonymous\"") != std::string::npos);
+  }
 }
 
 TEST_CASE("an allocation names the job's stages", "[tools][job]") {

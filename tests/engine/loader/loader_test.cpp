@@ -1,10 +1,14 @@
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -138,6 +142,39 @@ TEST_CASE("a loader gives every batch of a job once, as views of its memory", "[
   CHECK(stats.memory_limit == 128 * kMiB);
 }
 
+TEST_CASE("a loader gives weights and extra columns as views", "[loader]") {
+  const Files files;
+  {
+    Loader plain = opened(files.job);
+    CHECK_FALSE(plain.schema().weight);
+    auto batch = plain.next();
+    REQUIRE(batch);
+    CHECK((*batch)->weights().empty());
+  }
+  Loader loader =
+      opened(files.job, {.set = {"columns.dense=[\"I3\"]", "columns.sparse=[\"C1\"]",
+                                 "columns.weight=I1", "columns.extra=[\"I2\",\"C9\"]"}});
+  CHECK(loader.schema().weight);
+  REQUIRE(loader.schema().extra.size() == 2);
+  CHECK(loader.schema().extra[1].name == "C9");
+  CHECK_FALSE(loader.schema().extra[1].is_float);
+  auto batch = loader.next();
+  REQUIRE(batch);
+  REQUIRE(*batch);
+  const LoaderBatch& held = **batch;
+  REQUIRE(held.weights().size() == 100);
+  REQUIRE(held.extra(1).size() == 100);
+  CHECK(held.extra_floats(0).size() == 100);
+  bool same = true;
+  for (std::size_t row = 0; row < 100; ++row) {
+    // All 39 fields of a row have the same digits, those of tokens in hexadecimal.
+    const std::int64_t number = held.extra(0)[row];
+    same = same && held.weights()[row] == static_cast<float>(number);
+    same = same && held.extra(1)[row] == std::stoll(std::to_string(number), nullptr, 16);
+  }
+  CHECK(same);
+}
+
 TEST_CASE("a job of values is the same as that of a file", "[loader]") {
   const Files files;
   Loader from_file = opened(files.job);
@@ -181,6 +218,64 @@ TEST_CASE("a state goes on where the loader that wrote it was", "[loader]") {
   CHECK(pull(loader) == whole);
 }
 
+TEST_CASE("a state beyond splits with rows sampled away goes on, too", "[loader]") {
+  const Files files;
+  const std::string job = files.folder() + "/sampled.toml";
+  std::ofstream(job) << "[dataset]\npaths = [\"day_0.tsv\"]\n[order]\nbatch_size = 10\nepochs = 2\n"
+                        "[[transform]]\nop = \"sampling\"\nrate = 0.5\n";
+  Loader whole = opened(job);
+  const std::string digest = pull(whole);
+  const std::uint64_t batches = whole.position().batches;
+  for (std::uint64_t at = 20; at < batches; at += 67) {
+    Loader first = opened(job, {.max_batches = at, .share_run_dir = true});
+    pull(first);
+    Loader rest = opened(job, {.resume = first.state(), .share_run_dir = true});
+    CHECK(pull(rest) == digest);
+  }
+}
+
+TEST_CASE("loaders of several ranks give slices of the batches of one", "[loader]") {
+  const Files files(kRows, "1\tno number\n");
+  const std::vector<std::string> set = {"dataset.bad_rows=5"};
+  Loader one = opened(files.job, {.set = set});
+  std::vector<Loader> ranks;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    ranks.push_back(
+        opened(files.job, {.set = set, .rank = rank, .ranks = 3, .share_run_dir = true}));
+    CHECK(ranks.back().epoch().exact);
+    CHECK(ranks.back().epoch().batches == 30);
+  }
+  while (true) {
+    auto whole = one.next();
+    REQUIRE(whole);
+    std::vector<float> labels;
+    bool have = false;
+    for (Loader& rank : ranks) {
+      auto slice = rank.next();
+      INFO((slice ? "" : slice.error().message));
+      REQUIRE(slice);
+      have = slice->has_value();
+      if (!have) continue;
+      CHECK((**slice).index() == (**whole).index());
+      labels.insert(labels.end(), (**slice).labels().begin(), (**slice).labels().end());
+    }
+    REQUIRE(have == whole->has_value());
+    if (!have) break;
+    CHECK(std::ranges::equal(labels, (**whole).labels()));
+  }
+  CHECK(ranks.front().state() == ranks.back().state());
+  CHECK(ranks.front().position().of_ranks);
+  CHECK(ranks.front().state().find("digest") == std::string::npos);
+}
+
+TEST_CASE("ranks that cannot be are refused before the start", "[loader]") {
+  const Files files;
+  CHECK(failed(files.job, {.rank = 2, .ranks = 2}).message.find("rank 2 of 2") == 0);
+  const LoaderError arrival = failed(files.job, {.set = {"order.mode=arrival"}, .ranks = 2});
+  CHECK(arrival.code == LoaderError::Code::kConfig);
+  CHECK(arrival.key == "order.mode");
+}
+
 TEST_CASE("two loaders run in one process at once, each in its own order", "[loader]") {
   const Files files;
   Loader::Options other{.set = {"run.dir=other", "order.seed=9"}};
@@ -203,6 +298,17 @@ TEST_CASE("two loaders run in one process at once, each in its own order", "[loa
   }
   CHECK(pull(one) == alone);
   CHECK(pull(two) == other_alone);
+}
+
+TEST_CASE("many loaders run in one process at once", "[loader]") {
+  const Files files(300);
+  std::vector<Loader> loaders;
+  for (int i = 0; i < 40; ++i) {
+    loaders.push_back(opened(files.job, {.set = {"pipeline.memory=32MiB"}, .share_run_dir = true}));
+    pull(loaders.back(), 1);
+  }
+  pull(loaders.front());
+  for (Loader& loader : loaders) CHECK(pull(loader) == loaders.front().position().order_digest);
 }
 
 TEST_CASE("a loader that is stopped from another thread ends, and the one beside it goes on",
@@ -266,6 +372,131 @@ TEST_CASE(
   CHECK(held.size() > 10);
   held.clear();
   CHECK(pull(loader) == whole);
+}
+
+TEST_CASE("by epoch, each epoch ends the stream once, whatever order.epochs says", "[loader]") {
+  const Files files;
+  std::string whole;
+  {
+    Loader loader = opened(files.job);  // two epochs
+    whole = pull(loader);
+  }
+  Loader loader = opened(files.job, {.set = {"order.epochs=1"}, .by_epoch = true});
+  CHECK(loader.epoch().batches == 30);
+  CHECK(loader.epoch().exact);
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    pull(loader);
+    CHECK(loader.position().batches == 30 * (epoch + 1));
+    CHECK(loader.position().epochs == epoch + 1);
+  }
+  CHECK(loader.position().order_digest == whole);
+  pull(loader, 30);  // the last batch, but not the end behind it
+  loader.begin_epoch();
+  pull(loader, 7);
+  CHECK(loader.position().batches == 97);
+  loader.begin_epoch();  // within an epoch it changes nothing
+  pull(loader);
+  CHECK(loader.position().batches == 120);
+}
+
+TEST_CASE("by epoch, rows that are left out behind the last batch move no batch and no state",
+          "[loader]") {
+  // 3000 rows are 7 batches of 400 and 200 that are dropped.
+  const Files files;
+  const std::vector<std::string> keys = {"order.batch_size=400", "order.drop_last=true"};
+  Loader loader = opened(files.job, {.set = keys, .by_epoch = true});
+  CHECK(loader.epoch().batches == 7);
+  pull(loader, 7);
+  const std::string at_last = loader.state();
+  pull(loader);
+  CHECK(loader.state() == at_last);
+  CHECK(loader.position().batches == 7);
+  pull(loader);
+  CHECK(loader.position().batches == 14);
+  // A state of the end goes on with the next epoch, not with an empty rest of the one before.
+  Loader other =
+      opened(files.job, {.set = keys, .resume = at_last, .by_epoch = true, .share_run_dir = true});
+  pull(other);
+  CHECK(other.position().order_digest == loader.position().order_digest);
+}
+
+TEST_CASE("by epoch, an epoch without a batch ends at once", "[loader]") {
+  const Files files;
+  Loader loader = opened(
+      files.job, {.set = {"order.batch_size=4000", "order.drop_last=true"}, .by_epoch = true});
+  CHECK(loader.epoch().batches == 0);
+  CHECK(loader.wait(std::chrono::nanoseconds(0)));
+  CHECK_FALSE((*loader.next()).has_value());
+}
+
+TEST_CASE("the batches of an epoch are a bound until the rows left out are counted", "[loader]") {
+  const Files files(kRows, "1\tno number\n");
+  Loader loader = opened(files.job, {.set = {"dataset.bad_rows=5"}, .by_epoch = true});
+  CHECK(loader.epoch().batches == 31);
+  CHECK_FALSE(loader.epoch().exact);
+  pull(loader);
+  CHECK(loader.epoch().batches == 30);
+  CHECK(loader.epoch().exact);
+}
+
+TEST_CASE("a loader that has not begun takes a state, and stays where it is if it refuses one",
+          "[loader]") {
+  const Files files;
+  Loader loader = opened(files.job);
+  const std::string start = loader.state();
+  pull(loader, 23);
+  const std::string state = loader.state();
+  CHECK(loader.resume(start).error().message.find("has begun") != std::string::npos);
+  Loader other = opened(files.job, {.share_run_dir = true});
+  CHECK(other.resume("{}").error().code == LoaderError::Code::kConfig);
+  CHECK(other.state() == start);
+  CHECK(other.resume(state));
+  CHECK(other.state() == state);
+  CHECK(pull(other) == pull(loader));
+}
+
+TEST_CASE("loaders that share a job's folder use one index and quarantine apart", "[loader]") {
+  const Files files;
+  Loader one = opened(files.job, {.share_run_dir = true});
+  Loader two = opened(files.job, {.share_run_dir = true});
+  Loader three = opened(files.job, {.share_run_dir = true});
+  CHECK(pull(one) == pull(two));
+  CHECK(pull(two) == pull(three));
+  const std::filesystem::path folder = files.folder() + "/.forebay";
+  CHECK(std::filesystem::exists(folder / "index"));
+  CHECK(std::filesystem::exists(folder / "beside/2/lock"));
+  CHECK_FALSE(std::filesystem::exists(folder / "beside/1/index"));
+  // What is wrong with the job is said once.
+  CHECK(failed(files.job, {.set = {"order.batch_size=0"}, .share_run_dir = true}).key ==
+        "order.batch_size");
+}
+
+TEST_CASE("a request to stop ends a stream of epochs", "[loader]") {
+  const Files files;
+  std::stop_source stop;
+  Loader loader = opened(files.job, {.by_epoch = true, .stop = stop.get_token()});
+  pull(loader, 1);
+  stop.request_stop();
+  const auto gives = [&] { return (*loader.next()).has_value(); };
+  while (gives() || gives()) continue;  // Only an ended stream gives nothing twice.
+  CHECK_FALSE(gives());
+  CHECK(loader.wait(std::chrono::nanoseconds(0)));
+}
+
+TEST_CASE("a loader whose first batch is not made yet says so while it waits", "[loader]") {
+  const Files files;
+  auto made = Loader::open(
+      {.values = {{"dataset.paths", std::vector<std::string>{"*.tsv"}},
+                  {"order.batch_size", std::int64_t{100}}},
+       .transforms = {{{"op", std::string("spin")}, {"microseconds", std::int64_t{3000}}}},
+       .folder = files.folder()},
+      {});
+  REQUIRE(made);
+  Loader& loader = *made;
+  CHECK_FALSE(loader.wait(std::chrono::nanoseconds(0)));  // 100 rows of 3 ms
+  while (!loader.wait(std::chrono::milliseconds(10))) continue;
+  CHECK((*loader.next())->index() == 0);
+  CHECK(loader.stats().starved_ratio > 0);
 }
 
 TEST_CASE("errors are values with a key and a message", "[loader]") {

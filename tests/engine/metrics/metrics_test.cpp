@@ -22,6 +22,7 @@ RunFigures figures() {
   run.command = "ingest";
   run.rows = 3000;
   run.waited = 1500ms;
+  run.requests = 12;
   for (const char* name : {"load", "transform"}) {
     StageStats stage;
     stage.name = name;
@@ -36,6 +37,7 @@ RunFigures figures() {
   cluster.nodes[0].name = "node \"1\"";
   cluster.nodes[0].leases = 3;
   cluster.nodes[1].name = "node-2";
+  cluster.nodes[1].reads = {.requests = 17, .bytes = 4000};
   cluster.nodes[1].state = scheduler::NodeStatus::State::kPrepared;
   run.cluster = cluster;
   return run;
@@ -77,6 +79,9 @@ TEST_CASE("metrics are in base units, labelled by stage and by node", "[tools][m
               "\nforebay_stage_blocked_seconds_total{stage=\"load\",reason=\"output\"} 0.25\n"));
   CHECK(holds(text, "\nforebay_node_leases{node=\"node \\\"1\\\"\"} 3\n"));
   CHECK(holds(text, "\nforebay_nodes{state=\"prepared\"} 1\n"));
+  CHECK(holds(text, "\nforebay_requests_total 12\n"));
+  CHECK(holds(text, "\nforebay_node_requests_total{node=\"node-2\"} 17\n"));
+  CHECK(holds(text, "\nforebay_node_read_bytes_total{node=\"node-2\"} 4000\n"));
   CHECK(holds(text, "\nforebay_splits_leased 4\n"));
 }
 

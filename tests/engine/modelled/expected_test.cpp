@@ -45,7 +45,7 @@ double rate_of(const tuner::PipelineModel& model, const tuner::Allocation& alloc
 
 ModelledFigures run(const tuner::PipelineModel& model, const tuner::Allocation& allocation,
                     double seconds) {
-  return simulate(model, allocation, seconds, 1, [] { return false; });
+  return simulate(model, allocation, seconds, 1, {.stop = [] { return false; }});
 }
 
 }  // namespace

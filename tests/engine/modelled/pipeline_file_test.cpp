@@ -16,6 +16,8 @@ const std::string kTop =
 const std::string kTrainer = "[trainer]\nstep_seconds = 0.5\nprefetch_splits = 3\n";
 const std::string kStage =
     "[[stage]]\nname = \"load\"\nseconds = 0.05\nbytes_per_actor = 100\nbytes_out = 10\n";
+const std::string kNode = "[[node]]\nname = \"n1\"\ncpus = 4\nmemory_bytes = 1000000\n";
+const std::string kOther = "[[node]]\nname = \"n2\"\ncpus = 2\nmemory_bytes = 1000000\n";
 const std::string kWhole = kTop + kTrainer + kStage;
 
 std::string refusal_of(const std::string& text) {
@@ -108,6 +110,105 @@ TEST_CASE("a pipeline that was written reads back the same to the bit", "[tools]
     CHECK(read->trainer_step_seconds == model.trainer_step_seconds);
     CHECK(read->events.size() == model.events.size());
   }
+}
+
+TEST_CASE("a world reads its sections, and is written back the same", "[tools][modelled]") {
+  const std::string text = kTop + kTrainer + "pause = { every = 60.0, seconds = 3 }\n" + kStage +
+                           "uses = { dram = 8.0, \"n f s\" = 2 }\n"
+                           "tail = { share = 0.01, shape = 1.5 }\nstart_seconds = 5.0\n"
+                           "ordered = true\n" +
+                           kNode + "seconds_factor = 1.5\ntrainer = true\n" + kOther +
+                           "link_rate = 1.25e9\n[[resource]]\nname = \"dram\"\nrate = 40\n"
+                           "node = \"n1\"\n[[resource]]\nname = \"n f s\"\nrate = 3.5\n" +
+                           "[[event]]\nat_seconds = 3\nover_seconds = 2\nresource = \"dram\"\n"
+                           "rate = 4\n[[event]]\nat_seconds = 4\nnode = \"n2\"\npresent = false\n";
+  const auto model = parse_pipeline(text, "p.toml");
+  INFO(refusal_of(text));
+  REQUIRE(model);
+  CHECK(tuner::is_world(*model));
+  CHECK(model->pause == tuner::PauseModel{60, 3});
+  CHECK(model->stages[0].uses == std::vector<tuner::ResourceUse>{{"dram", 8}, {"n f s", 2}});
+  CHECK(model->stages[0].tail == tuner::TailModel{0.01, 1.5});
+  CHECK(model->stages[0].start_seconds == 5);
+  CHECK(model->stages[0].ordered);
+  REQUIRE(model->nodes.size() == 2);
+  CHECK(model->nodes[0].seconds_factor == 1.5);
+  CHECK(model->nodes[0].trainer);
+  CHECK(model->nodes[1].link_rate == 1.25e9);
+  CHECK(model->resources[0].node == std::size_t{0});
+  CHECK_FALSE(model->resources[1].node.has_value());
+  CHECK(model->events[0].rate == 4.0);
+  CHECK(model->events[0].over_seconds == 2);
+  CHECK(model->events[1].node == std::size_t{1});
+  CHECK(model->events[1].present == false);
+  const std::string written = pipeline_text(*model);
+  const auto again = parse_pipeline(written, "p.toml");
+  INFO(written);
+  REQUIRE(again);
+  CHECK(pipeline_text(*again) == written);
+}
+
+TEST_CASE("what a world names must be there", "[tools][modelled]") {
+  const std::string disk = "[[resource]]\nname = \"disk\"\nrate = 4\n";
+  const std::string event = "[[event]]\nat_seconds = 1\n";
+  const std::pair<std::string, std::string> refusals[] = {
+      {kWhole + "uses = { disc = 1 }\n" + disk,
+       "p.toml, line 15: stage.uses is \"disc\", which no resource is called; did you mean disk?"},
+      {kWhole + "uses = { disk = -1 }\n" + disk,
+       "p.toml, line 15: stage.uses.disk is -1, but must be a number from 0 to 1e+15"},
+      {kWhole + "uses = 3\n", "p.toml, line 15: stage.uses must be a table: { name = value, … }"},
+      {kWhole + "tail = { share = 0.1 }\n", "p.toml, line 15: stage.tail.shape is missing"},
+      {kWhole + "ordered = true\n[[stage]]\nname = \"b\"\nseconds = 1\nbytes_per_actor = 0\n"
+                "bytes_out = 0\n",
+       "p.toml, line 16: stage.ordered is true for \"load\", but only the last stage may be "
+       "ordered"},
+      {kTop + kTrainer + "pause = { every = 3, seconds = 3 }\n" + kStage,
+       "p.toml, line 10: trainer.pause.seconds is 3, but must be less than every = 3"},
+      {kWhole + "[[node]]\nname = \"n1\"\nmemory_bytes = 1000000\ntrainer = true\n",
+       "p.toml, line 15: node.cpus is missing; it must be a number from 1 to 65536"},
+      {kWhole + "[[node]]\nname = \"n1\"\ncpus = 0\nmemory_bytes = 1000000\ntrainer = true\n",
+       "p.toml, line 17: node.cpus is 0, but must be a number from 1 to 65536"},
+      {kWhole + kNode, "p.toml: has 0 [[node]] with trainer = true, but must have exactly one"},
+      {kWhole + kNode + "trainer = true\n" + kNode,
+       "p.toml, line 20: node.name is \"n1\", but an earlier node has that name; rename one"},
+      {kWhole + disk + "node = \"n1\"\n",
+       "p.toml, line 15: resource.node is \"n1\", which no node is called"},
+      {kWhole + disk + disk,
+       "p.toml, line 18: resource.name is \"disk\", but an earlier resource of the same nodes has "
+       "that name; rename one"},
+      {kWhole + event + "resource = \"disk\"\nrate = 3\n",
+       "p.toml, line 15: event.resource is \"disk\", which no resource is called"},
+      {kWhole + event + "node = \"n1\"\ncpus = 3\n",
+       "p.toml, line 15: event.node is \"n1\", which no node is called"},
+      {kWhole + kNode + "trainer = true\n" + event + "node = \"n1\"\npresent = false\n",
+       "p.toml, line 20: event.present is false for \"n1\", but the trainer's own node cannot be "
+       "lost"},
+      {kWhole + kNode + "trainer = true\n" + event + "node = \"n1\"\npresent = 0\n",
+       "p.toml, line 23: event.present is 0, but must be true or false"},
+      {kWhole + event + "over_seconds = 3\n", "p.toml, line 15: event changes nothing"},
+      {kWhole + "[[node]]\nname = \"n1\"\ncpus = 1\nmemory_bytes = 1100\ntrainer = true\n",
+       "p.toml: node.memory_bytes of node \"n1\" is 1100, but one actor a stage with full queues "
+       "and a prefetch of 1 takes 1110 bytes"},
+  };
+  for (const auto& [text, refusal] : refusals) {
+    INFO(text);
+    CHECK(refusal_of(text).substr(0, refusal.size()) == refusal);
+  }
+}
+
+TEST_CASE("an allocation names nodes, or is for all of them", "[tools][modelled]") {
+  const auto model = parse_pipeline(kWhole + kNode + "trainer = true\n" + kOther, "p.toml");
+  REQUIRE(model);
+  const auto actors = [&](const char* text) { return parse_allocation(text, *model)->actors; };
+  CHECK(actors("load=3") == std::vector<std::uint32_t>{3, 3});
+  CHECK(actors("n2.load=5,load=3") == std::vector<std::uint32_t>{3, 5});
+  CHECK(actors("n1.load=4") == std::vector<std::uint32_t>{4, 1});
+  CHECK(parse_allocation("n3.load=4", *model)
+            .error()
+            .message.starts_with("--allocation n3.load: no such stage; did you mean load? (stages: "
+                                 "load, n1.load, n2.load)"));
+  CHECK(parse_allocation("n1.load=129", *model).error().message ==
+        "--allocation n1.load=129: must be a whole number from 1 to 128");
 }
 
 TEST_CASE("an allocation is read by the stages' names", "[tools][modelled]") {

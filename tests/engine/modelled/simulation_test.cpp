@@ -23,7 +23,7 @@ TEST_CASE("the oracle's allocation is of the machine that the run begins on", "[
                   {.at_seconds = 50, .memory_bytes = 8000}};
   CHECK(oracle_allocation(model).actors == std::vector<std::uint32_t>{4});
   const ModelledFigures figures =
-      simulate(model, oracle_allocation(model), 40, 1, [] { return false; });
+      simulate(model, oracle_allocation(model), 40, 1, {.stop = [] { return false; }});
   CHECK_FALSE(figures.out_of_memory);
   CHECK(figures.ratio() == Catch::Detail::Approx(1).epsilon(0.01));
 }
@@ -33,7 +33,8 @@ TEST_CASE("the bottleneck's share is of the work that the run begins with", "[to
   model.stages.push_back(model.stages.front());
   model.stages.back().name = "udf";
   model.events = {{.at_seconds = 0, .stage = 1, .seconds_factor = 3}};
-  const auto figures = simulate(model, oracle_allocation(model), 10, 1, [] { return false; });
+  const auto figures =
+      simulate(model, oracle_allocation(model), 10, 1, {.stop = [] { return false; }});
   CHECK(json_of(figures, model).text().find("\"bottleneck_share\":0.75") != std::string::npos);
 }
 

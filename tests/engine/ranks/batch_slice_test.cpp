@@ -1,6 +1,8 @@
 #include "engine/ranks/batch_slice.h"
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "tests/trainer/click_batches.h"
 #include "trainer/ranks/placement.h"
@@ -84,6 +86,22 @@ TEST_CASE_METHOD(SliceFixture, "a slice has its rows and no others, before and a
   REQUIRE(arrived);
   CHECK(same_rows(*batch, **arrived, first, end));
   CHECK((*arrived)->labels == slice->labels);  // Nothing was copied.
+}
+
+TEST_CASE_METHOD(SliceFixture, "a slice has its rows' weights, and must have them as agreed",
+                 "[tools][ranks]") {
+  const auto batch = whole();
+  data.weights = true;
+  const auto slice = slice_rows(*whole(), 3, 7, pool);
+  CHECK(refusal(packed_slice(slice)).find("other columns") != std::string::npos);
+  limits.weighted = true;
+  CHECK(refusal(packed_slice(slice_rows(*batch, 3, 7, pool))).find("other columns") !=
+        std::string::npos);
+  const auto arrived = unpack_slice(packed_slice(slice), limits, pool);
+  REQUIRE(arrived);
+  CHECK(same_rows(*batch, **arrived, 3, 7));
+  CHECK(std::vector<float>((*arrived)->weights, (*arrived)->weights + 4) ==
+        std::vector<float>{2.25F, 3, 0, 0.75F});
 }
 
 TEST_CASE_METHOD(SliceFixture, "a slice in memory that is not aligned is copied",

@@ -1,6 +1,8 @@
 #include "engine/run/live_pipeline.h"
 
 #include <random>
+#include <string>
+#include <vector>
 
 #include "engine/job/job_file.h"
 #include "tests/support/temp_dir.h"
@@ -35,7 +37,7 @@ class Started {
     REQUIRE(opened);
     run = std::move(*opened);
     REQUIRE(run->start(10 * kMiB, ~std::uint64_t{0}));
-    tuned_pipeline = std::make_unique<LivePipeline>(*run, job, cpus);
+    tuned_pipeline = std::make_unique<LivePipeline>(*run, job, cpus, [this] { return machine; });
   }
 
   std::string pull(std::size_t batches = ~std::size_t{0}) const {
@@ -53,6 +55,7 @@ class Started {
  public:
   JobSpec job;
   CpuLimit cpus;
+  MachineLimits machine{.cpus = 8};  ///< What the machine grants.
   std::unique_ptr<JobRun> run;
   std::unique_ptr<LivePipeline> tuned_pipeline;
 };
@@ -154,7 +157,8 @@ TEST_CASE("queries of a live pipeline change nothing, its tick gives way to the 
   tuned.apply({.actors = {1, 1, 1, 1}, .prefetch = 1'000'000});
   const std::uint64_t before = prefetch();
   const std::vector<char> beside_the_account(64 * kMiB, 1);
-  CHECK(tuned.current().resident_bytes == tuned.current().memory_bytes);
+  const tuner::CurrentState untouched = tuned.current();
+  CHECK(untouched.resident_bytes == untouched.memory_bytes);
   CHECK(tuned.observe().memory_bytes > 0);
   CHECK(prefetch() == before);
   tuned.tick();
@@ -167,9 +171,9 @@ TEST_CASE("queries of a live pipeline change nothing, its tick gives way to the 
 TEST_CASE("a pause of the trainer is neither work nor waiting", "[tools][live_plant]") {
   const Started started;
   started.pull(1);
-  const auto begin = started.run->clock().now();
   {
     const MeteredSource::Pause pause(started.run->source());
+    const auto begin = started.run->clock().now();
     while (started.run->clock().now() - begin < std::chrono::milliseconds(60)) {
     }
   }
@@ -178,6 +182,45 @@ TEST_CASE("a pause of the trainer is neither work nor waiting", "[tools][live_pl
   CHECK(seen.trainer_steps == 1);
   CHECK(seen.trainer_step_seconds < 0.05);
   CHECK(started.run->source().paused() >= std::chrono::milliseconds(60));
+}
+
+TEST_CASE("limits that others change while a job runs are obeyed, and said once",
+          "[tools][live_plant]") {
+  Started started;
+  LivePipeline& tuned = *started.tuned_pipeline;
+  const auto second = [&tuned] {
+    for (int i = 0; i < 10; ++i) tuned.tick();
+  };
+  std::vector<std::string> said;
+  tuned.report_to([&said](const std::string& text) { said.push_back(text); });
+  const double cpus = tuned.limits().cpus;
+  tuned.apply({.actors = {1, 1, 1, 1}, .prefetch = 1'000'000});
+  second();
+  CHECK(said.empty());
+  const std::uint64_t before = started.run->pipeline().stats().prefetch_budget;
+  started.machine = {.cpus = 1, .memory_bytes = 128 * kMiB};
+  second();
+  second();
+  CHECK(tuned.limits().cpus == 1);
+  CHECK(tuned.observe().limits.memory_bytes == 128 * kMiB);
+  CHECK(started.run->pipeline().stats().prefetch_budget < before - 100 * kMiB);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Catch::Contains("its memory limit is 128 MiB now, not 256 MiB"));
+  // What is given back is used again, up to what the job asked for.
+  started.machine = {.cpus = 8};
+  second();
+  CHECK(tuned.limits().cpus == cpus);
+  CHECK(tuned.limits().memory_bytes == 256 * kMiB);
+  CHECK(said.size() == 2);
+}
+
+TEST_CASE("the words for changed limits name the old and the new", "[tools][live_plant]") {
+  const tuner::Limits before{.cpus = 4, .memory_bytes = 256 * kMiB};
+  const tuner::Limits after{.cpus = 1, .memory_bytes = 256 * kMiB};
+  CHECK(changed_limits(before, before).empty());
+  CHECK(changed_limits(before, after) ==
+        "this process may use 1 of the 4 CPUs that it had (its affinity or cgroup was changed)");
+  CHECK(changed_limits(after, before) == "this process may use 4 CPUs again, after 1");
 }
 
 }  // namespace forebay

@@ -37,6 +37,15 @@ TEST_CASE("progress ends a stall, and the next stall is warned about again",
   CHECK(watch.look(1, 129s) == Verdict::kWarnNow);
 }
 
+TEST_CASE("time in which nothing has to move is no stall", "[tools][stall_watch]") {
+  StallWatch watch({.warn_after = 30s, .fail_after = 100s}, 0s);
+  CHECK(watch.look(0, 30s) == Verdict::kWarnNow);
+  watch.rest(99s);
+  CHECK(watch.look(0, 128s) == Verdict::kMoving);
+  CHECK(watch.look(0, 129s) == Verdict::kWarnNow);
+  CHECK(watch.look(0, 199s) == Verdict::kFailNow);
+}
+
 TEST_CASE("a run fails without a warning if it has to fail before the warning",
           "[tools][stall_watch]") {
   StallWatch watch({.warn_after = 30s, .fail_after = 10s}, 0s);

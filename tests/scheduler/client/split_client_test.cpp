@@ -1,6 +1,7 @@
 #include "scheduler/client/split_client.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -109,6 +110,7 @@ class SplitClientFixture : HeadFinder, ArrivalSink {
 
   Splits to_worker;
   bool readable = true;
+  std::map<std::string, Reads> read;  ///< By worker and process.
 
  private:
   void add_worker() {
@@ -124,6 +126,9 @@ class SplitClientFixture : HeadFinder, ArrivalSink {
   Result<bool> arrived(std::uint64_t, const std::string&, Frames) override {
     if (readable) return true;
     return fail(Code::kCorrupt, "its checksum is wrong");
+  }
+  void has_read(const std::string& worker, std::uint64_t pid, const Reads& reads) override {
+    read[worker + '/' + std::to_string(pid)] = reads;
   }
 
   MemoryStore store_;
@@ -165,6 +170,21 @@ TEST_CASE("a split that was trained ahead of others has arrived", "[scheduler][f
   CHECK(cluster.leased() == 2);  // 1 and 2: 0 and 3 are over.
   cluster.tell_client(HandedOn{1});
   CHECK(cluster.leased() == 1);
+}
+
+TEST_CASE("a delivery that is taken says what its worker has read", "[scheduler][feed]") {
+  SplitClientFixture cluster;
+  cluster.tell_client(IssueSplits{{0, 1}});
+  const auto deliver = [](std::uint64_t split, std::uint64_t requests) {
+    return Deliver{.split = split, .worker = "w", .frames = {}, .pid = 7, .reads = {requests, 100}};
+  };
+  cluster.readable = false;
+  cluster.tell_client(deliver(0, 3));
+  CHECK(cluster.read.empty());
+  cluster.readable = true;
+  cluster.tell_client(deliver(0, 4));
+  cluster.tell_client(deliver(0, 5));  // again
+  CHECK(cluster.read == std::map<std::string, Reads>{{"w/7", {4, 100}}});
 }
 
 TEST_CASE("a delivery that cannot be read is a problem for a while, not for ever",

@@ -1,5 +1,6 @@
 #include "tools/command/dump_file.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -42,6 +43,36 @@ TEST_CASE("a dump is a line a row: batch, label, floats with nine digits, lists 
         "41\t0\t0.100000001\t16777216\t7\t1,-2\n"
         "41\t1\tnan\tinf\t\t\n"
         "41\t1\t-inf\t-0\t-9223372036854775808\t3\n");
+}
+
+TEST_CASE("a dump ends with the weight and the extra columns", "[tools][dump]") {
+  const test::TempDir dir;
+  const Schema schema{
+      .dense = {"I1"},
+      .sparse = {},
+      .weight = true,
+      .extra = {{.name = "time"}, {.name = "price", .kind = ExtraColumn::Kind::kFloat64}}};
+  auto dump = DumpFile::create(dir.path("rows.tsv"), schema);
+  REQUIRE(dump);
+  std::vector<float> labels = {0, 1};
+  std::vector<float> dense = {1, 2};
+  std::vector<float> weights = {0.1F, 3};
+  std::vector<std::int64_t> extras = {-5, 1700000000123, std::bit_cast<std::int64_t>(0.1),
+                                      std::bit_cast<std::int64_t>(std::nan(""))};
+  Batch batch;
+  batch.rows = 2;
+  batch.dense_features = 1;
+  batch.labels = labels.data();
+  batch.dense = dense.data();
+  batch.weights = weights.data();
+  batch.extra_columns = 2;
+  batch.extras = extras.data();
+  REQUIRE(dump->write(batch));
+  REQUIRE(dump->finish());
+  CHECK(dir.read("rows.tsv") ==
+        "batch\tlabel\tI1\tweight\ttime\tprice\n"
+        "0\t0\t1\t0.100000001\t-5\t0.10000000000000001\n"
+        "0\t1\t2\t3\t1700000000123\tnan\n");
 }
 
 TEST_CASE("a dump without a batch is its header", "[tools][dump]") {

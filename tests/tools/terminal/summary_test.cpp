@@ -37,6 +37,18 @@ TEST_CASE("the busiest stage is the bottleneck, with its queue and what to do",
         "give it more actors (pipeline.allocation.decode)");
 }
 
+TEST_CASE("requests and bytes are money: those of workers are named", "[tools][summary]") {
+  Finished run;
+  run.outcome.requests = 1200;
+  run.outcome.bytes_read = 3 << 20;
+  CHECK(format_summary(run.view).find("1,200 requests to files and stores, 3 MiB read\n") !=
+        std::string::npos);
+  run.outcome.asked_by_node = {{"w1", {.requests = 1000, .bytes = 1 << 20}},
+                               {"w2", {.requests = 10, .bytes = 1 << 20}}};
+  CHECK(format_summary(run.view).find(" 3 MiB read (by workers: 1,010, 2 MiB)\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("a stage that waits for the disk is reported as such", "[tools][summary]") {
   Finished run;
   SummaryView& view = run.view;

@@ -41,7 +41,9 @@ class Trace:
         labels = self.take(torch.float32, rows)
         numbers = self.take(torch.float32, rows, dense)
         lengths = self.take(torch.int32, sparse, rows).long()
-        return labels, numbers, lengths, self.take(torch.int64, ids)
+        ids = self.take(torch.int64, ids)
+        weights = self.take(torch.float32, rows) if self.told["weighted"] else None
+        return labels, weights, numbers, lengths, ids
 
 
 class Network(torch.nn.Module):
@@ -179,10 +181,11 @@ def train(folder, network, optimizer, dtype=torch.float32, nudge=0.0):
     both = optimizers(optimizer, model)
     losses, scores, labels = [], [], []
     for number, ids in enumerate(told["ids"]):
-        clicked, numbers, *lists = trace.take_batch(ids)
+        clicked, weights, numbers, *lists = trace.take_batch(ids)
+        weights = weights if weights is None else weights.to(dtype)
         batch = numbers.to(dtype), *lists
         if number < len(told["losses"]):
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(model(*batch), clicked.to(dtype))
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(model(*batch), clicked.to(dtype), weights)
             model.zero_grad()
             loss.backward()
             if told["clip_norm"] > 0:
@@ -234,6 +237,7 @@ def main():
     # Not Adagrad: its step has full length even for a gradient that is only rounding, where a unit becomes active.
     runs += [(network, "sgd", "mean") for network in NETWORKS]
     runs += [("dlrm", "sgd", "clip"), ("dcn_v2", "adam", "clip", "mean")]
+    runs += [(network, "sgd", "weighted") for network in NETWORKS] + [("dlrm", "adam", "clip", "weighted")]
     same = []
     for network, optimizer, *options in runs:
         with tempfile.TemporaryDirectory(prefix="forebay-compare-") as folder:

@@ -1,7 +1,7 @@
 // Trains a small model and writes all that another implementation needs to do the same: trace
-// FOLDER NETWORK OPTIMIZER [mean] [clip]. In FOLDER, values.bin has the initial weights, then each
-// batch's labels, dense values, lengths and ids; trace.json has the number of each, and the
-// results.
+// FOLDER NETWORK OPTIMIZER [mean] [clip] [weighted]. In FOLDER, values.bin has the initial weights,
+// then each batch's labels, dense values, lengths, ids and weights of rows; trace.json has the
+// number of each, and the results.
 
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +30,12 @@ constexpr std::uint64_t kSteps = 100;
 constexpr std::uint64_t kHeldOut = 20;  // Batches after these, for the AUC.
 constexpr ClickBatches::Options kData{
     .rows = 512, .dense = 13, .sparse = 8, .ids = 500, .most_per_field = 3};
+
+ClickBatches::Options data_of(bool weighted) {
+  ClickBatches::Options data = kData;
+  data.weights = weighted;
+  return data;
+}
 
 template <class T>
 void write(std::ofstream& file, const T* values, std::size_t count) {
@@ -95,13 +101,14 @@ std::uint64_t write_batch(const Batch& batch, std::ofstream& file) {
   write(file, batch.dense, batch.rows * batch.dense_features);
   write(file, batch.lengths, batch.rows * batch.sparse_features);
   write(file, batch.ids, batch.num_ids);
+  if (batch.weights != nullptr) write(file, batch.weights, batch.rows);
   return batch.num_ids;
 }
 
-void trace(const std::string& folder, const TrainerSpec& spec) {
+void trace(const std::string& folder, const TrainerSpec& spec, bool weighted) {
   MemoryBudget budget(std::size_t{1} << 30);
   BufferPool pool(budget);
-  const ClickBatches batches(pool, kData);
+  const ClickBatches batches(pool, data_of(weighted));
   auto model = make_cpu_model(spec, shape_for(spec)).value();
   std::ofstream values(folder + "/values.bin", std::ios::binary);
   nlohmann::json announced{{"rows", kData.rows},
@@ -110,6 +117,7 @@ void trace(const std::string& folder, const TrainerSpec& spec) {
                            {"dim", spec.embedding_dim},
                            {"mean", spec.pooling == TrainerSpec::Pooling::kMean},
                            {"clip_norm", spec.clip_norm},
+                           {"weighted", weighted},
                            {"tensors", write_weights(*model, values)}};
   Evaluation evaluation;
   std::vector<float> scores(kData.rows);
@@ -137,10 +145,10 @@ void trace(const std::string& folder, const TrainerSpec& spec) {
 
 int main(int count, char** arguments) {
   if (count < 4 || !kNetworks.contains(arguments[2]) || !kMethods.contains(arguments[3])) {
-    std::fprintf(stderr, "usage: trace FOLDER NETWORK OPTIMIZER [mean] [clip]\n");
+    std::fprintf(stderr, "usage: trace FOLDER NETWORK OPTIMIZER [mean] [clip] [weighted]\n");
     return EXIT_FAILURE;
   }
   const std::set<std::string> options(arguments + 4, arguments + count);
-  trace(arguments[1], spec_of(arguments[2], arguments[3], options));
+  trace(arguments[1], spec_of(arguments[2], arguments[3], options), options.contains("weighted"));
   return EXIT_SUCCESS;
 }

@@ -254,6 +254,19 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
   CHECK(ints(device.places) == std::vector{0, 1, 2, 3});
   CHECK(ints(device.slots) == std::vector{9, 9, 9, 9});
   CHECK(device.fetched.sizes() == at::IntArrayRef({3, 2}));
+  CHECK_FALSE(device.weights.defined());
+
+  std::vector<float> weights{0.5F, 3};
+  lists.batch.weights = weights.data();
+  StagedExtents weighted = extents_of(lists.batch, rows);
+  weighted.fetched = extents.fetched;
+  weighted.row_size = extents.row_size;
+  CHECK(staged_bytes(weighted) == staged_bytes(extents) + 64);
+  const at::Tensor other = at::zeros({staged_bytes(weighted)}, at::kByte);
+  write_staged(lists.batch, rows, staged_in(other, weighted));
+  const StagedBatch there = staged_in(other.clone(), weighted);
+  CHECK(std::ranges::equal(values_of<float>(there.weights), weights));
+  CHECK(std::ranges::equal(values_of<float>(there.labels), labels));
 }
 
 TEST_CASE("rows go to the device once, and their changed values are copied back",

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -104,6 +105,7 @@ TEST_CASE_METHOD(ModelFixture, "the loops of the cpu's model agree with autograd
   SECTION("a value of state a row") {
     spec.table_optimizer = TrainerSpec::TableOptimizer::kRowwiseAdagrad;
   }
+  SECTION("weights") { data.weights = true; }
   SECTION("the mean of a bag") { spec.pooling = TrainerSpec::Pooling::kMean; }
   SECTION("a schedule and short gradients") {
     spec.warmup_steps = 2;
@@ -174,6 +176,33 @@ TEST_CASE_METHOD(ModelFixture, "predicting scores rows as training sees them and
   }
   CHECK(model->step(*batch).value() ==
         Approx(loss / static_cast<double>(batch->rows)).epsilon(1e-6));
+}
+
+TEST_CASE_METHOD(ModelFixture, "rows that weigh 1 train as rows without weights, bit for bit",
+                 "[trainer][models]") {
+  const bool on_device = GENERATE(false, true);
+  auto plain = on_device ? device() : cpu();
+  auto weighted = on_device ? device() : cpu();
+  const auto losses = train(*plain, 0, 3);
+  data.weights = true;
+  const ClickBatches source(pool, data);
+  for (std::uint64_t number = 0; number < 3; ++number) {
+    const auto batch = source.make(number);
+    std::fill_n(batch->weights, batch->rows, 1.0F);
+    CHECK(weighted->step(*batch).value() == losses[number]);
+  }
+  CHECK(test::state_of(*plain) == test::state_of(*weighted));
+}
+
+TEST_CASE_METHOD(ModelFixture, "a row that weighs 0 changes no weights", "[trainer][models]") {
+  spec.optimizer = TrainerSpec::Optimizer::kSgd;
+  data.weights = true;
+  auto model = cpu();
+  const auto before = test::state_of(*model);
+  const auto batch = ClickBatches(pool, data).make(0);
+  std::fill_n(batch->weights, batch->rows, 0.0F);
+  CHECK(model->step(*batch).value() == 0);
+  CHECK(test::state_of(*model) == before);
 }
 
 TEST_CASE_METHOD(ModelFixture, "a model learns a known rule", "[trainer][models]") {

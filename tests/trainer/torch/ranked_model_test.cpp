@@ -199,6 +199,7 @@ TEST_CASE_METHOD(RankedFixture, "losses and tables are the same for any number o
   SECTION("another network") { spec.model = TrainerSpec::ModelKind::kDeepFm; }
   SECTION("fewer tables than ranks") { data.sparse = 1; }
   SECTION("a last batch of one row") { tail = 1; }
+  SECTION("weights") { data.weights = true; }
   SECTION("means of bags") { spec.pooling = TrainerSpec::Pooling::kMean; }
   SECTION("a value of state a row") {
     spec.table_optimizer = TrainerSpec::TableOptimizer::kRowwiseAdagrad;

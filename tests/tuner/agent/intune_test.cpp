@@ -112,6 +112,36 @@ TEST_CASE("every ablation tunes", "[tuner][agent]") {
   }
 }
 
+/// Counts the decisions that change what stands.
+class Counted final : public Policy {
+ public:
+  explicit Counted(Policy& policy) : policy_(policy) {}
+  std::string_view name() const override { return policy_.name(); }
+  Proposal decide(const Observation& seen) override {
+    Proposal proposal = policy_.decide(seen);
+    changes += proposal.allocation == seen.allocation() ? 0 : 1;
+    return proposal;
+  }
+  int changes = 0;
+
+ private:
+  Policy& policy_;
+};
+
+TEST_CASE("without the model the network decides, though the costs explain the rate",
+          "[tuner][agent]") {
+  // An actor a stage does what its costs say, so a gate of the model would stay closed.
+  int changes = 0;
+  for (std::uint64_t seed = 500; seed < 510; ++seed) {
+    const PipelineModel model = random_pipeline(seed);
+    const auto policy = agent_for(description_of(model), Ablation::kModel);
+    Counted counted(*policy);
+    tuned_rate(model, counted, 20);
+    changes += counted.changes;
+  }
+  CHECK(changes > 100);  // of 200
+}
+
 TEST_CASE("missing weights are an error that names the file", "[tuner][agent]") {
   const auto made =
       Intune::make({.description = description_of(random_pipeline(1)), .weights = "/nowhere/w"});

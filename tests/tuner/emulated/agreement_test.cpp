@@ -8,6 +8,7 @@
 #include "tests/tuner/sim/models.h"
 #include "tuner/emulated/emulated_machine.h"
 #include "tuner/sim/simulator.h"
+#include "tuner/world/world_simulator.h"
 
 #include "tests/support/catch.h"
 
@@ -50,6 +51,10 @@ Figures figures_of(Machine& machine, const Case& of, double seconds) {
 }
 
 Figures simulated(const Case& of) {
+  if (is_world(of.model)) {
+    WorldSimulator world(of.model, 1);
+    return figures_of(world, of, 200);
+  }
   Simulator simulator(of.model, 1);
   return figures_of(simulator, of, 200);
 }
@@ -116,6 +121,24 @@ TEST_CASE("simulation and emulation agree where actors get into each other's way
            {.actors = {8, 16}, .prefetch = 4}};
   fed.model.trainer_step_seconds = 0.008;
   check_agreement({contended, fed});
+}
+
+TEST_CASE(
+    "simulation and emulation agree where stages share resources, and where splits leave in "
+    "order",
+    "[tuner][agreement]") {
+  Case shared{on_32_cpus("shared", {stage("load", 0.03), stage("udf", 0.06), stage("batch", 0.02)}),
+              {.actors = {8, 16, 6}, .prefetch = 8}};
+  shared.model.resources = {{.name = "dram", .rate = 250}, {.name = "disk", .rate = 120}};
+  shared.model.stages[0].cpu = 0.2;
+  shared.model.stages[0].uses = {{"disk", 1}};
+  shared.model.stages[1].uses = {{"dram", 1.5}};
+  shared.model.stages[2].uses = {{"dram", 1}};
+  Case ordered{on_32_cpus("ordered", {stage("load", 0.02), stage("udf", 0.05)}),
+               {.actors = {4, 8}, .prefetch = 12}};
+  ordered.model.stages[1].noise = 0.5;
+  ordered.model.stages[1].ordered = true;
+  check_agreement({shared, ordered});
 }
 
 }  // namespace

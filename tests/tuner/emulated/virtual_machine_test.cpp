@@ -48,6 +48,65 @@ TEST_CASE("work waits for its share off the CPU and then takes its CPU time", "[
   CHECK(work.ready_seconds() == Approx(0.0).margin(1e-12));
 }
 
+TEST_CASE("work that shares a disk takes longer, and no more CPU time", "[tuner][emulated]") {
+  PipelineModel model = one_stage(0.5, 0.2);
+  model.resources = {{.name = "disk", .rate = 2}};
+  model.stages[0].uses = {{"disk", 1}};  // One split asks for 2 a second.
+  MachineFixture fixture(model);
+  const WorkItem& first = fixture.begin(0, 0);
+  fixture.begin(0, 0);
+  CHECK(fixture.pass(0.99) == 0);
+  CHECK(fixture.pass(1.01) == 2);
+  CHECK(first.end == Approx(1));
+  CHECK(first.cpu_seconds == Approx(0.1));
+  CHECK(first.ready_seconds() == Approx(0).margin(1e-9));
+  CHECK(fixture.machine.cpu_seconds(0) == Approx(0.2));
+}
+
+TEST_CASE("stalls on memory count as CPU time", "[tuner][emulated]") {
+  PipelineModel model = one_stage(0.5);
+  model.resources = {{.name = "dram", .rate = 2}};
+  model.stages[0].uses = {{"dram", 1}};
+  MachineFixture fixture(model);
+  const WorkItem& first = fixture.begin(0, 0);
+  fixture.begin(0, 0);
+  CHECK(fixture.pass(1.01) == 2);
+  CHECK(first.cpu_seconds == Approx(1));
+  CHECK(first.wait_seconds == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("work of a thread that woke late ends as if it had begun in time", "[tuner][emulated]") {
+  PipelineModel model = one_stage(0.5);
+  model.resources = {{.name = "disk", .rate = 1}};
+  model.stages[0].uses = {{"disk", 1}};
+  MachineFixture fixture(model);
+  fixture.pass(10);
+  const WorkItem& work = fixture.begin(0, 9.9);
+  CHECK(fixture.pass(11) == 1);
+  CHECK(work.end == Approx(10.8));  // A fifth of it at full speed, the rest at half.
+}
+
+TEST_CASE("a step that would begin in a pause begins at its end", "[tuner][emulated]") {
+  PipelineModel model = one_stage(0.5);
+  model.trainer_step_seconds = 0.1;
+  model.pause = PauseModel{.every = 10, .seconds = 2};
+  MachineFixture fixture(model);
+  CHECK(fixture.begin(1, 1).begin == 1);
+  CHECK(fixture.begin(1, 9.95).begin == 9.95);
+  CHECK(fixture.begin(1, 11).begin == 12);
+  CHECK(fixture.begin(1, 20).begin == 22);
+}
+
+TEST_CASE("a ramp moves on while time passes", "[tuner][emulated]") {
+  PipelineModel model = one_stage(0.5);
+  model.events = {{.at_seconds = 2, .stage = 0, .seconds_factor = 3, .over_seconds = 4}};
+  MachineFixture fixture(model);
+  fixture.pass(4);
+  CHECK(fixture.machine.model().stages[0].seconds == Approx(1).epsilon(0.04));
+  fixture.pass(7);
+  CHECK(fixture.machine.model().stages[0].seconds == Approx(1.5));
+}
+
 TEST_CASE("time spent ready for a CPU is counted apart from work and from waiting",
           "[tuner][emulated]") {
   PipelineModel model = one_stage(0.5, 0.2);

@@ -110,7 +110,81 @@ TEST_CASE("splits that take longer than expected show contention before one is d
   fit.outlast(60, 4.0);
   CHECK(before < 1.5);
   CHECK(seconds_of(fit.mean(), 60) > 3.5);
-  CHECK(seconds_of(fit.mean(), 1) == Approx(0.2).epsilon(0.02));
+  CHECK(seconds_of(fit.sample(0.5), 1) == Approx(0.2).epsilon(0.02));
+}
+
+TEST_CASE("splits that outlast what is well known show more work, not contention",
+          "[tuner][model]") {
+  ContentionFit fit;
+  for (const double actors : {1.0, 20.0, 40.0, 20.0, 4.0, 4.0}) fit.observe(actors, 0.4, kLittle);
+  for (const double waited : {2.0, 4.0, 6.0, 8.0}) fit.outlast(17, waited);
+  CHECK(fit.mean().slow(17) < 1.2);
+  CHECK(seconds_of(fit.mean(), 17) > 4);
+}
+
+TEST_CASE("a change that each noisy interval hides shows in several", "[tuner][model]") {
+  ContentionFit fit;
+  const double noisy = 0.35 * 0.35;
+  for (int i = 0; i < 30; ++i) fit.observe(25, 2.2, noisy);
+  bool changed = false;
+  for (int i = 0; i < 4; ++i) changed = fit.observe(25, 6.6, noisy) || changed;
+  CHECK(changed);
+  CHECK(seconds_of(fit.mean(), 25) == Approx(6.6).epsilon(0.05));
+}
+
+TEST_CASE("what follows a change is no doubt about contention", "[tuner][model]") {
+  ContentionFit fit;
+  for (const double actors : {1.0, 20.0, 40.0, 20.0, 4.0, 4.0}) fit.observe(actors, 0.4, kLittle);
+  fit.observe(4, 2.0, kLittle);
+  fit.observe(4, 3.0, kLittle);
+  fit.observe(20, 6.0, kLittle);  // the rest of the same change, with the actors that follow it
+  CHECK(fit.mean().slow(40) < 1.3);
+}
+
+TEST_CASE("a doubt keeps the time that is measured and brings the prior back", "[tuner][model]") {
+  ContentionFit fit;
+  for (const double actors : {1.0, 40.0, 26.0, 20.0, 26.0, 26.0}) {
+    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+  }
+  fit.question(26);
+  CHECK(seconds_of(fit.mean(), 26) == Approx(seconds_of(kContended, 26)).epsilon(0.01));
+  CHECK(fit.spread(60) > 0.2);
+}
+
+TEST_CASE("evidence is for the belief that expected the times seen", "[tuner][model]") {
+  ContentionFit fit;
+  for (const double actors : {1.0, 40.0, 26.0, 20.0, 26.0, 26.0}) {
+    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+  }
+  fit.weigh();
+  for (const bool right : {true, false}) {
+    ContentionFit sure = fit;
+    ContentionFit doubted = fit;
+    doubted.question(26);
+    const double seconds = seconds_of(kContended, right ? 40 : 26);  // with 40 actors
+    sure.observe(40, seconds, kSome);
+    doubted.observe(40, seconds, kSome);
+    CHECK((sure.evidence() > doubted.evidence()) == right);
+  }
+}
+
+TEST_CASE("the risk of long splits is that of the hypotheses", "[tuner][model]") {
+  ContentionFit fit;
+  fit.observe(1, 0.2, kLittle);
+  CHECK(fit.risk(1, 1.01) == 0);
+  CHECK(fit.risk(40, 1.01) == Approx(0.5).epsilon(0.01));  // half of the prior is no contention
+  CHECK(fit.risk(40, 1e6) == 0);
+}
+
+TEST_CASE("a scale that is learned anew keeps what is known of contention", "[tuner][model]") {
+  ContentionFit fit;
+  for (const double actors : {1.0, 40.0, 26.0, 20.0, 26.0, 26.0}) {
+    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+  }
+  const double slow = fit.mean().slow(40);
+  fit.renew(26, 5, kLittle);
+  CHECK(seconds_of(fit.mean(), 26) == Approx(5).epsilon(0.001));
+  CHECK(fit.mean().slow(40) == Approx(slow).epsilon(0.01));
 }
 
 TEST_CASE("a split that outlasts all that was expected shows that the work has grown",

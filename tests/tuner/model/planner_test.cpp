@@ -99,6 +99,29 @@ TEST_CASE("a stage that has yet to show what many actors do to it gets no more",
   CHECK(planner.plan(known, limits, {{1, 20}, 8}).allocation.actors[1] <= 20);
 }
 
+// Splits of 4 s with one actor: the effect of many actors on them is unknown.
+PipelineEstimate long_alone() {
+  PipelineEstimate known(planned_stages());
+  Observation seen;
+  seen.seconds = 2;
+  seen.limits = {200, 10'000};
+  seen.stages = {working(1, 4, 0.05), working(1, 0.01, 0.05)};
+  seen.trainer_steps = 10;
+  seen.trainer_step_seconds = 1e-4;
+  known.observe(seen);
+  return known;
+}
+
+TEST_CASE("long splits get many actors in steps, because a mistake would last", "[tuner][model]") {
+  const Planner planner(planned_stages());
+  const Limits limits{200, 10'000};
+  const std::uint32_t first = planner.plan(long_alone(), limits, {{1, 1}, 8}).allocation.actors[0];
+  const std::uint32_t brief =
+      planner.plan(measured_alone(), limits, {{1, 1}, 8}).allocation.actors[0];
+  CHECK(first >= 4);
+  CHECK(first < brief);
+}
+
 TEST_CASE("the current plan stays when another brings next to nothing", "[tuner][model]") {
   const Planner planner(planned_stages());
   const PipelineEstimate known = measured(0.05, 1000);

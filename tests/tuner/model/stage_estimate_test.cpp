@@ -112,5 +112,89 @@ TEST_CASE("an interval without a finished split gives only a lower bound of its 
   CHECK(stage.unfinished_seconds() == Approx(1.5));
 }
 
+TEST_CASE("splits that take long began among all the actors alive then", "[tuner][model]") {
+  StageEstimate stage;
+  for (int i = 0; i < 4; ++i) stage.observe(interval(1, 1, 2, 0.1), 2);
+  // 45 actors began; 42 of them are to go. 14 s say little of 45 actors, and would say all of 3.
+  for (int i = 0; i < 7; ++i) {
+    StageObservation blocked = interval(3, 0, 0, 0);
+    blocked.leaving = 42;
+    blocked.actor_seconds = blocked.working_seconds = 90;
+    stage.observe(blocked, 2);
+  }
+  CHECK(stage.mean().slow(3) < 1.5);
+}
+
+TEST_CASE("few splits of many under way are the short ones, and show no contention later",
+          "[tuner][model]") {
+  StageEstimate stage;
+  StageObservation early = interval(24, 8, 2, 0.1);
+  early.done_seconds_squared *= 1 + 0.5 * 0.5;
+  early.working_seconds = early.actor_seconds;  // 48 s of work, 16 of them completed
+  for (int i = 0; i < 2; ++i) stage.observe(early, 2);
+  StageObservation later = interval(24, 14, 3.4, 0.1);
+  later.done_seconds_squared *= 1 + 0.5 * 0.5;
+  for (int i = 0; i < 8; ++i) stage.observe(later, 2);
+  CHECK(stage.mean().seconds * stage.mean().slow(24) == Approx(3.4).epsilon(0.12));
+}
+
+TEST_CASE("how many long splits were completed shows that they have grown longer",
+          "[tuner][model]") {
+  StageEstimate stage;
+  StageObservation before = interval(20, 20, 2, 0.2);
+  before.done_seconds_squared *= 1 + 0.5 * 0.5;
+  for (int i = 0; i < 10; ++i) stage.observe(before, 2);
+  // The work takes eight times as long; those that end now began before, or are the short ones.
+  StageObservation after = interval(20, 2, 3, 0.2);
+  after.working_seconds = after.actor_seconds;
+  for (int i = 0; i < 4; ++i) stage.observe(after, 2);
+  CHECK(stage.mean().seconds * stage.mean().slow(20) > 8);
+}
+
+TEST_CASE("a doubt that the next intervals do not support is dropped", "[tuner][model]") {
+  StageEstimate stage;
+  const auto at = [&stage](std::uint32_t actors, double seconds) {
+    stage.observe(interval(actors, 20, seconds, 1), 2);
+  };
+  for (const std::uint32_t actors : {1U, 8U, 20U, 20U}) at(actors, 0.1 * (1 + 0.2 * (actors - 1)));
+  const double rate = stage.mean().rate(60);
+  stage.question(20);
+  CHECK(stage.mean().rate(60) > 1.1 * rate);
+  at(30, 0.1 * (1 + 0.2 * 29));
+  const double doubted = stage.mean().slow(60);
+  CHECK_FALSE(stage.conclude());
+  CHECK(stage.mean().slow(60) != doubted);
+  CHECK(stage.mean().rate(60) == Approx(rate).epsilon(0.05));
+  stage.question(20);
+  for (int i = 0; i < 3; ++i) at(30, 0.1 * (1 + 0.2 * 19));
+  CHECK(stage.conclude());
+  CHECK(stage.mean().rate(60) > 1.2 * rate);
+}
+
+TEST_CASE("a limit of long splits follows what they sustain, not the wave of one interval",
+          "[tuner][model]") {
+  StageEstimate stage;
+  for (int i = 0; i < 3; ++i) stage.observe(interval(1, 1, 2, 0.5), 2);
+  // 40 actors started together at 4/s: in turn 16 and no splits end in an interval.
+  for (int i = 0; i < 6; ++i) {
+    StageObservation many = interval(40, 16, 10, 0.1);
+    many.working_seconds = many.actor_seconds;
+    many.input_wait_seconds = 0;
+    stage.observe(many, 2);
+    StageObservation none = interval(40, 1, 10, 0.1);
+    none.working_seconds = none.actor_seconds;
+    none.input_wait_seconds = 0;
+    stage.observe(none, 2);
+  }
+  CHECK(stage.mean().max_rate > 4);
+  CHECK(stage.mean().max_rate < 6);
+  // 16 in one more interval are the wave, not 8/s.
+  StageObservation wave = interval(40, 16, 10, 0.1);
+  wave.working_seconds = wave.actor_seconds;
+  wave.input_wait_seconds = 0;
+  stage.observe(wave, 2);
+  CHECK(stage.mean().max_rate < 6);
+}
+
 }  // namespace
 }  // namespace forebay::tuner

@@ -1,11 +1,16 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "core/base/text/text.h"
 #include "engine/cluster/head_node.h"
 #include "engine/cluster/network_endpoint.h"
 #include "engine/cluster/worker_node.h"
@@ -52,6 +57,22 @@ Status read_data_roots(const Invocation& invocation, WorkerSetup& place) {
   return {};
 }
 
+/// Reads `--python-path DIR[:DIR...]`.
+Status read_python_path(const Invocation& invocation, WorkerSetup& place) {
+  const std::string whole = invocation.value("--python-path");
+  for (std::string_view folders = whole; !folders.empty();) {
+    const std::string folder(take_until(folders, ':'));
+    if (folder.empty()) continue;
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::absolute(folder);
+    if (!std::filesystem::exists(path, error)) {
+      return fail(Code::kNotFound, "--python-path " + folder + ": there is no such folder");
+    }
+    place.python_path.push_back(path.lexically_normal().string());
+  }
+  return {};
+}
+
 Result<WorkerSetup> place_of(const Invocation& invocation) {
   WorkerSetup place;
   place.cpus = available_cpus();
@@ -74,12 +95,13 @@ Result<WorkerSetup> place_of(const Invocation& invocation) {
                                     "\"local\"");
   }
   place.dir = invocation.value("--dir");
+  if (auto status = read_python_path(invocation, place); !status) return pass(status);
   place.announce = say_as_worker;
   if (auto status = read_data_roots(invocation, place); !status) return pass(status);
   return place;
 }
 
-Result<WorkerNode::Options> options_of(const Invocation& invocation) {
+Result<WorkerNode::Options> worker_options_of(const Invocation& invocation) {
   WorkerNode::Options options;
   options.join = invocation.value("--join");
   if (options.join.empty()) {
@@ -150,7 +172,7 @@ Exit run_head(const Invocation& invocation) {
 }
 
 Exit run_worker(const Invocation& invocation) {
-  auto options = options_of(invocation);
+  auto options = worker_options_of(invocation);
   if (!options) return Exit::refused(options.error());
   Inputs keys;
   keys.add_files_below("--keys", options->keys);

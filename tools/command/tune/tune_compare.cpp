@@ -1,9 +1,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "core/runtime/synchronized.h"
 #include "engine/job/quantity.h"
+#include "engine/modelled/best_file.h"
+#include "engine/modelled/pipeline_file.h"
 #include "engine/outputs/outputs.h"
 #include "engine/process/machine.h"
 #include "tools/command/commands.h"
@@ -39,6 +45,33 @@ Status choose_machine(const Invocation& invocation, const Clock& clock,
   return fail(Code::kInvalid, "--machine " + machine + ": must be simulated or emulated");
 }
 
+Status refuse_emulated_worlds(const Invocation& invocation,
+                              const tuner::ComparisonOptions& options) {
+  if (invocation.value("--machine", "simulated") == "simulated") return {};
+  for (const tuner::PipelineModel& model : options.pipelines) {
+    if (!tuner::is_world(model)) continue;
+    return fail(Code::kInvalid, "--machine emulated: " + model.name +
+                                    " has resources, nodes, order, tails, start-up, pauses or "
+                                    "ramps, which only the simulator runs so far");
+  }
+  return {};
+}
+
+/// The best allocations found before lie beside each pipeline's file. One thread asks.
+tuner::FindBest kept_best(const std::vector<std::string>& files) {
+  auto kept = std::make_shared<std::map<std::string, std::unique_ptr<BestFile>>>();
+  for (const std::string& file : files) {
+    if (const auto model = load_pipeline(file)) {
+      (*kept)[model->name] =
+          std::make_unique<BestFile>(file, BestFileHooks{.stopped = StopRequest::requested});
+    }
+  }
+  return [kept](const tuner::PipelineModel& steady) {
+    const auto found = kept->find(steady.name);
+    return found == kept->end() ? tuner::find_best(steady) : found->second->find(steady);
+  };
+}
+
 Result<tuner::ComparisonOptions> read_options(const Invocation& invocation, const Clock& clock) {
   tuner::ComparisonOptions options;
   options.seeds = 3;
@@ -54,9 +87,15 @@ Result<tuner::ComparisonOptions> read_options(const Invocation& invocation, cons
   auto pipelines = load_pipelines(invocation.arguments);
   if (!pipelines) return pass(pipelines);
   options.pipelines = std::move(*pipelines);
+  if (std::ranges::any_of(options.pipelines, tuner::is_world)) {
+    options.find_best = kept_best(pipeline_files(invocation.arguments));
+  }
   options.weights = invocation.value("--weights");
   options.keep_periods = invocation.has("--report");
   options.stopped = StopRequest::requested;
+  if (auto simulable = refuse_emulated_worlds(invocation, options); !simulable) {
+    return pass(simulable);
+  }
   if (auto checked = tuner::check_comparison(options); !checked) return pass(checked);
   return options;
 }

@@ -92,7 +92,8 @@ class AutogradModel final : public Model {
       const StagedBatch staged = tables_.on_device(**rows);
       TouchedRows touched;
       const at::Tensor logits = logits_of(staged, touched);
-      const at::Tensor mean = at::binary_cross_entropy_with_logits(logits, staged.labels);
+      const at::Tensor mean =
+          at::binary_cross_entropy_with_logits(logits, staged.labels, staged.weights);
       mean.backward();
       update(batch.number, touched);
       tables_.changed(**rows);

@@ -169,6 +169,7 @@ StagedBatch lay_out(Sections& sections, const StagedExtents& extents) {
   batch.slots = sections.next(at::kInt, {extents.touched});
   batch.fetched_slots = sections.next(at::kInt, {extents.fetched});
   batch.fetched = sections.next(at::kFloat, {extents.fetched, extents.row_size});
+  if (extents.weighted) batch.weights = sections.next(at::kFloat, {extents.rows});
   return batch;
 }
 
@@ -195,13 +196,17 @@ StagedExtents extents_of(const Batch& batch, const BatchRows& rows) {
           .dense = static_cast<std::int64_t>(batch.dense_features),
           .sparse = static_cast<std::int64_t>(batch.sparse_features),
           .ids = static_cast<std::int64_t>(batch.num_ids),
-          .touched = static_cast<std::int64_t>(rows.num_rows())};
+          .touched = static_cast<std::int64_t>(rows.num_rows()),
+          .weighted = batch.weights != nullptr};
 }
 
 void write_staged(const Batch& batch, const BatchRows& rows, const StagedBatch& to) {
   const std::size_t lists = batch.sparse_features * batch.rows;
   std::copy_n(batch.dense, batch.rows * batch.dense_features, values_of<float>(to.dense).begin());
   std::copy_n(batch.labels, batch.rows, values_of<float>(to.labels).begin());
+  if (batch.weights != nullptr) {
+    std::copy_n(batch.weights, batch.rows, values_of<float>(to.weights).begin());
+  }
   std::copy_n(batch.lengths, lists, values_of<std::int32_t>(to.lengths).begin());
   const std::span<std::int32_t> bags = values_of<std::int32_t>(to.bags);
   std::size_t id = 0;

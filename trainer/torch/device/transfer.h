@@ -61,6 +61,7 @@ struct StagedExtents {
   std::int64_t touched = 0;   ///< Rows of tables that the batch names.
   std::int64_t fetched = 0;   ///< Rows whose values are sent with it.
   std::int64_t row_size = 0;  ///< Values of each such row.
+  bool weighted = false;      ///< Whether the batch's rows have weights.
 };
 
 /// A batch in one contiguous memory, so that one copy takes it to a device. Bags are its lists, by
@@ -74,6 +75,7 @@ struct StagedBatch {
   at::Tensor slots;          ///< int32 [touched]: slots of the rows on the device.
   at::Tensor fetched_slots;  ///< int32 [fetched]: destination slots of the values in `fetched`.
   at::Tensor fetched;        ///< float [fetched, row_size]
+  at::Tensor weights;        ///< float [rows]; undefined without weights.
 };
 
 /// Bytes of a batch with these extents.

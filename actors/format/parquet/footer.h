@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/format/parquet/leaf.h"
+#include "actors/format/parquet/page_codec.h"
+#include "actors/input/file_system.h"
+#include "core/base/result.h"
+#include "core/data/digest.h"
+
+namespace forebay::parquet {
+
+/// The pages of one column in one row group. All numbers are checked: the bytes lie inside the
+/// file.
+struct Chunk {
+  std::uint64_t offset = 0;  ///< Of its first page, which may be a dictionary.
+  std::uint64_t bytes = 0;
+  std::uint64_t uncompressed_bytes = 0;  ///< Page headers included; 0 where the writer left it out.
+  std::uint64_t values = 0;              ///< Levels, nulls included; at least one a row.
+  Codec codec = Codec::kNone;
+  std::uint64_t index_offset = 0;  ///< Of its offset index.
+  std::uint32_t index_bytes = 0;   ///< 0: it has none.
+  std::uint32_t encodings = 0;     ///< A bit for each, by its number in parquet.thrift.
+};
+
+struct Group {
+  std::uint64_t rows = 0;
+  std::vector<Chunk> chunks;  ///< One a leaf, in the order of Footer::leaves.
+};
+
+/// What a file's footer says: its columns and where their pages lie.
+struct Footer {
+  std::vector<Leaf> leaves;
+  std::vector<Group> groups;
+  std::uint64_t rows = 0;
+  std::string writer;  ///< The program that wrote the file; "": unknown.
+  Digest digest;       ///< Of the footer's bytes.
+};
+
+/// Reads and checks the footer of `file`. kCorrupt for damage, kInvalid for a file that is no
+/// Parquet or is encrypted, kUnavailable as read_at(); messages begin with the path.
+Result<Footer> read_footer(const InputFile& file);
+
+}  // namespace forebay::parquet

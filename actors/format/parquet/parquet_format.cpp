@@ -1,0 +1,64 @@
+#include "actors/format/parquet/parquet_format.h"
+
+#include <string>
+#include <utility>
+
+#include "actors/format/parquet/footer.h"
+#include "actors/format/parquet/grain_decoder.h"
+#include "actors/format/parquet/parquet_file.h"
+#include "actors/format/parquet/wanted_columns.h"
+#include "core/base/cpu_level.h"
+
+namespace forebay {
+namespace {
+
+class ParquetFormat final : public UnitFormat {
+ public:
+  ParquetFormat(parquet::WantedColumns wanted, CpuLevel level)
+      : wanted_(std::move(wanted)), level_(level) {}
+
+  const Schema& schema() const override { return wanted_.schema; }
+
+  bool may_have_lists(std::size_t sparse) const override {
+    return wanted_.leaves[wanted_.sparse[sparse]].kind.starts_with("list");
+  }
+
+  std::string index_settings() const override {
+    // Changes when cut_group() or the rule of Unit::decoded does.
+    std::string text = "grains of 1 MiB, lists by pages\n";
+    for (const parquet::WantedLeaf& leaf : wanted_.leaves)
+      text += leaf.name + '\t' + leaf.kind + '\n';
+    // The number of columns decides Unit::decoded.
+    return text + std::to_string(wanted_.dense.size()) + '\n';
+  }
+
+  Result<std::unique_ptr<UnitFile>> open(const InputFile& file) const override {
+    auto footer = parquet::read_footer(file);
+    if (!footer) return pass(footer);
+    return parquet::open_parquet_file(file, std::move(*footer), wanted_);
+  }
+
+  Decoded decode(const RawSplit& raw, const DecodeOptions& options,
+                 BufferPool& pool) const override {
+    return parquet::decode_grains(wanted_, level_, raw, options, pool);
+  }
+
+ private:
+  const parquet::WantedColumns wanted_;
+  const CpuLevel level_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<UnitFormat>> open_parquet(const DatasetSpec&, const ColumnSpec& columns,
+                                                 const InputFile& first) {
+  auto level = chosen_cpu_level();
+  if (!level) return pass(level);
+  auto footer = parquet::read_footer(first);
+  if (!footer) return pass(footer);
+  auto wanted = parquet::want_columns(columns, footer->leaves);
+  if (!wanted) return fail(wanted.error().code, first.path() + ": " + wanted.error().message);
+  return std::unique_ptr<UnitFormat>(std::make_unique<ParquetFormat>(std::move(*wanted), *level));
+}
+
+}  // namespace forebay

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+namespace forebay {
+
+/// Returns the label of a row whose label column holds `value`; none if the row is damaged. With a
+/// threshold (`columns.label_threshold`): whether a finite value reaches it; else 0 or 1 alone.
+inline std::optional<float> label_of(double value, const std::optional<double>& threshold) {
+  if (threshold) {
+    if (!std::isfinite(value)) return std::nullopt;
+    return value >= *threshold ? 1.0F : 0.0F;
+  }
+  if (value != 0 && value != 1) return std::nullopt;
+  return static_cast<float>(value);
+}
+
+/// Whether a row may have this weight; any other value, and none at all, damages the row.
+inline bool is_weight(float value) { return std::isfinite(value) && value >= 0; }
+
+/// What is wrong with such a label or weight, for BadRow::reason.
+inline const char* label_complaint(const std::optional<double>& threshold) {
+  return threshold ? " is not a finite number" : " is not 0 or 1";
+}
+inline constexpr const char* kWeightComplaint = " is not a weight (finite and at least 0)";
+
+}  // namespace forebay

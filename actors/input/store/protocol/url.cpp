@@ -1,0 +1,128 @@
+#include "actors/input/store/protocol/url.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace forebay {
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789ABCDEF";
+
+void append_percent(std::string& out, char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  out += '%';
+  out += kHexDigits[byte >> 4];
+  out += kHexDigits[byte & 15];
+}
+
+bool is_unreserved(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~';
+}
+
+std::optional<int> hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
+}
+
+std::string encode_forbidden(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool forbidden = c <= ' ' || c == '\x7f' ||
+                           std::string_view("\"<>\\^`{|}").find(c) != std::string_view::npos;
+    forbidden ? append_percent(out, c) : out.push_back(c);  // bytes over 127 are negative
+  }
+  return out;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  return out;
+}
+
+struct HostAndPort {
+  std::string_view host;
+  std::string_view port;  // without the colon
+};
+
+// RFC 3986, 3.2: a name, an IPv4 address or an IPv6 address in brackets; then perhaps a port.
+std::optional<HostAndPort> split_authority(std::string_view authority) {
+  const bool bracketed = authority.starts_with('[');
+  auto end = authority.find(bracketed ? ']' : ':');
+  if (bracketed && end == std::string_view::npos) return std::nullopt;
+  end = bracketed ? end + 1 : std::min(end, authority.size());
+  HostAndPort parts{authority.substr(0, end), authority.substr(end)};
+  if (parts.host.empty() || parts.host == "[]") return std::nullopt;
+  if (parts.port.empty()) return parts;
+  if (!parts.port.starts_with(':')) return std::nullopt;
+  parts.port.remove_prefix(1);
+  const bool digits = parts.port.find_first_not_of("0123456789") == std::string_view::npos;
+  return digits && parts.port.size() <= 5 ? std::optional(parts) : std::nullopt;
+}
+
+}  // namespace
+
+std::string Url::text() const {
+  return scheme + "://" + authority + path + (query.empty() ? "" : "?" + query);
+}
+
+Result<Url> parse_url(const std::string& text) {
+  const auto colon = text.find("://");
+  Url url;
+  if (colon != std::string::npos) url.scheme = lower(text.substr(0, colon));
+  if (url.scheme != "http" && url.scheme != "https") {
+    return fail(Code::kInvalid, text + " is not an address; write http://HOST[:PORT]");
+  }
+  std::string_view rest = std::string_view(text).substr(colon + 3);
+  rest = rest.substr(0, rest.find('#'));
+  const auto end = std::min(rest.find_first_of("/?"), rest.size());
+  url.authority = lower(rest.substr(0, end));
+  rest.remove_prefix(end);
+  const auto parts = split_authority(url.authority);
+  if (!parts || url.authority.find('@') != std::string::npos ||
+      encode_forbidden(url.authority) != url.authority) {
+    return fail(Code::kInvalid, url.scheme + " address without a plain host; write " + url.scheme +
+                                    "://HOST[:PORT], without a user's name");
+  }
+  const std::string_view usual = url.scheme == "http" ? "80" : "443";
+  if (parts->port.empty() || parts->port == usual) url.authority.resize(parts->host.size());
+  const auto question = rest.find('?');
+  url.path = encode_forbidden(rest.substr(0, question));
+  if (url.path.empty()) url.path = "/";
+  if (question != std::string_view::npos) url.query = encode_forbidden(rest.substr(question + 1));
+  return url;
+}
+
+std::string percent_encode(std::string_view text, Slash slash) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const bool plain = is_unreserved(c) || (c == '/' && slash == Slash::kKeep);
+    plain ? out.push_back(c) : append_percent(out, c);
+  }
+  return out;
+}
+
+std::string percent_decode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size()) {
+      const auto high = hex_value(text[i + 1]);
+      const auto low = hex_value(text[i + 2]);
+      if (high && low) {
+        out += static_cast<char>(*high * 16 + *low);
+        i += 2;
+        continue;
+      }
+    }
+    out += text[i];
+  }
+  return out;
+}
+
+}  // namespace forebay

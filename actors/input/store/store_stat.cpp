@@ -1,0 +1,49 @@
+#include "actors/input/store/store_stat.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "actors/input/store/transfer/store_error.h"
+#include "core/data/digest.h"
+
+namespace forebay {
+namespace {
+
+Result<StoredVersion> version_of(const ResponseHead& head, std::optional<std::uint64_t> bytes,
+                                 const std::string& path) {
+  if (!bytes) {
+    return fail(Code::kInvalid, path + " cannot be read: the server does not tell its size");
+  }
+  return StoredVersion{.bytes = *bytes, .etag = head.etag, .last_modified = head.last_modified};
+}
+
+bool is_good(int status) { return status >= 200 && status < 300; }
+
+}  // namespace
+
+Result<StoredVersion> stat_target(StoreClient& client,
+                                  const std::shared_ptr<const Target>& target) {
+  auto reply = client.call(target, {.method = "HEAD"});
+  if (!reply) return pass(reply);
+  // A body that is packed for the way has another size than the file.
+  if (is_good(reply->head.status) && reply->head.content_length) {
+    return version_of(reply->head, reply->head.content_length, target->path);
+  }
+  auto first = client.call(
+      target, {.method = "GET", .headers = {{"range", "bytes=0-0"}}, .needs_head_only = true});
+  if (!first) return pass(first);
+  const ResponseHead& head = first->head;
+  const auto bytes = head.status == 206 && head.content_range
+                         ? std::optional(head.content_range->total)
+                         : head.content_length;
+  return version_of(head, bytes, target->path);
+}
+
+FileStamp stamp_of(const StoredVersion& version) {
+  const std::string& text = version.etag.empty() ? version.last_modified : version.etag;
+  return {.bytes = version.bytes,
+          .version = static_cast<std::int64_t>(Digest::of(text.data(), text.size()).low)};
+}
+
+}  // namespace forebay

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "actors/input/file_system.h"
+#include "actors/input/store/transfer/store_client.h"
+#include "actors/input/store/transfer/target.h"
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// Asks for a file's size and version: by HEAD or, where a server refuses that, by its first byte,
+/// whose refusal says why. Errors like FileSystem::stat().
+Result<StoredVersion> stat_target(StoreClient& client, const std::shared_ptr<const Target>& target);
+
+/// Returns the stamp of a version: its size, and 64 bits of a hash of its ETag or, without one, of
+/// the time of its last change.
+FileStamp stamp_of(const StoredVersion& version);
+
+}  // namespace forebay

@@ -1,0 +1,130 @@
+#include "engine/convert/output_folder.h"
+
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "core/base/whole_file.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEndings[] = {"_sparse_multi_hot.npz",
+                                         "_dense.npy",
+                                         "_sparse.npy",
+                                         "_labels.npy",
+                                         ".npz",
+                                         ".parquet",
+                                         ".tsv",
+                                         ".csv",
+                                         ".txt"};
+constexpr std::size_t kMostStateBytes = 64 << 10;
+
+tl::unexpected<Error> unusable(const std::string& path, const std::string& why) {
+  return fail(Code::kInvalid, "--out " + path + ": " + why);
+}
+
+Status make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return unusable(folder.string(), error.message() + "; give another folder");
+  return {};
+}
+
+/// Whether a folder holds nothing, or only the first state that a killed conversion did not finish.
+bool is_unused(const fs::path& folder, std::error_code& error) {
+  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::end(entry);
+       entry.increment(error)) {
+    if (entry->path().filename() != std::string(OutputFolder::kState) + kAside) return false;
+  }
+  return !error;
+}
+
+}  // namespace
+
+std::string stem_of(const std::string& name) {
+  for (const std::string_view ending : kEndings) {
+    if (name.size() > ending.size() && name.ends_with(ending)) {
+      return name.substr(0, name.size() - ending.size());
+    }
+  }
+  return name;
+}
+
+bool OutputFolder::has_state() const {
+  std::error_code ignored;
+  return fs::exists(state_path(), ignored);
+}
+
+Status OutputFolder::check(bool resumes) const {
+  std::error_code error;
+  const fs::file_status status = fs::status(path_, error);
+  if (!fs::exists(status)) return {};
+  if (!fs::is_directory(status)) return unusable(path_, "is no folder; give another one");
+  const bool unused = is_unused(path_, error);
+  if (error) return unusable(path_, error.message() + "; give another folder");
+  if (unused || (resumes && has_state())) return {};
+  if (has_state()) {
+    return unusable(path_, "holds a conversion; give --resume to go on with it, or another folder");
+  }
+  return unusable(path_, "has other content; give a new or an empty folder");
+}
+
+Result<LoaderState> OutputFolder::read_state(
+    const LoaderState& now, const std::vector<std::vector<std::string>>& files) const {
+  auto text = read_whole(state_path(), kMostStateBytes);
+  if (!text) return pass(text);
+  auto state = parse_loader_state(*text, state_path());
+  if (!state) return pass(state);
+  if (state->fingerprint != now.fingerprint) {
+    return unusable(path_, "its conversion was of other data files; give another folder");
+  }
+  if (auto same = check_same_job(*state, now); !same) return pass(same);
+  if (state->position.split > files.size()) {
+    return unusable(path_, std::string(kState) + ": \"split\" is " +
+                               std::to_string(state->position.split) + ", but the job has " +
+                               std::to_string(files.size()) + " files; give another folder");
+  }
+  for (std::uint64_t done = 0; done < state->position.split; ++done) {
+    std::error_code ignored;
+    if (fs::is_regular_file(files[done].front(), ignored)) continue;
+    return unusable(path_, files[done].front() +
+                               " was written and is missing; give another folder to start anew");
+  }
+  return state;
+}
+
+Status OutputFolder::write_state(const LoaderState& state) const {
+  return replace_whole(state_path(), to_json(state) + "\n", Sync::kYes);
+}
+
+Result<std::vector<std::vector<std::string>>> OutputFolder::paths(const Dataset& dataset,
+                                                                  const OutputKind& kind) const {
+  std::vector<std::vector<std::string>> all;
+  std::map<std::string, std::string> sources;
+  for (const DatasetFile& file : dataset.files()) {
+    all.push_back(kind.paths(path_ + "/" + stem_of(file.name), file.rows));
+    for (const std::string& path : all.back()) {
+      const auto [found, is_new] = sources.emplace(path, file.path);
+      if (is_new) continue;
+      return unusable(path_, found->second + " and " + file.path + " would both become " + path +
+                                 "; convert them into folders of their own");
+    }
+  }
+  return all;
+}
+
+Status OutputFolder::begin(const LoaderState& state,
+                           const std::vector<std::vector<std::string>>& files) const {
+  if (auto made = make_folder(path_); !made) return made;
+  if (auto written = write_state(state); !written) return written;
+  for (const auto& paths : files) {
+    if (auto made = make_folder(fs::path(paths.front()).parent_path()); !made) return made;
+  }
+  return {};
+}
+
+}  // namespace forebay

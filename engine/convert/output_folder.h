@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actors/loader_state.h"
+#include "actors/source/dataset.h"
+#include "core/base/result.h"
+#include "engine/convert/output_kind.h"
+
+namespace forebay {
+
+/// The folder that a conversion fills: its files' names, and the state from which a killed
+/// conversion goes on. A value.
+class OutputFolder {
+ public:
+  /// Name of the state in the folder, in the format of loader states.
+  static constexpr char kState[] = "forebay-convert.json";
+
+  explicit OutputFolder(std::string path) : path_(std::move(path)) {}
+
+  /// Refuses (kInvalid) a folder with other content; `resumes`: one with content but without a
+  /// state. Changes nothing.
+  Status check(bool resumes) const;
+
+  /// Whether the folder has a state.
+  bool has_state() const;
+  /// Reads the state; kInvalid unless it is one of the same conversion as `now` and its numbers fit
+  /// `files`.
+  Result<LoaderState> read_state(const LoaderState& now,
+                                 const std::vector<std::vector<std::string>>& files) const;
+  Status write_state(const LoaderState& state) const;
+
+  /// Returns the paths of the output files for each file of the dataset. kInvalid names two input
+  /// files that would give one output.
+  Result<std::vector<std::vector<std::string>>> paths(const Dataset& dataset,
+                                                      const OutputKind& kind) const;
+
+  /// Writes the state, so that a conversion killed later can go on, and makes the folders of all
+  /// files.
+  Status begin(const LoaderState& state, const std::vector<std::vector<std::string>>& files) const;
+
+ private:
+  std::string state_path() const { return path_ + "/" + kState; }
+
+  std::string path_;
+};
+
+/// Returns a file's name without the ending that a data file has: `day_0` for `day_0.tsv`, and `P`
+/// for `P_dense.npy`.
+std::string stem_of(const std::string& name);
+
+}  // namespace forebay

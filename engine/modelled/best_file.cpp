@@ -1,0 +1,124 @@
+#include "engine/modelled/best_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "core/base/random.h"
+#include "core/base/text/json_fields.h"
+#include "core/base/text/json_text.h"
+#include "core/base/whole_file.h"
+#include "engine/modelled/pipeline_file.h"
+#include "tuner/world/world_layout.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kMostBytes = 16U << 20;
+constexpr std::size_t kMostKept = 4096;
+// Counts the ways in which results of find_best() changed: older ones are searched anew.
+constexpr std::uint64_t kVersion = 1;
+
+struct Kept {
+  std::string digest;
+  double splits_per_second = 0;
+  std::uint32_t prefetch = 1;
+  std::vector<std::uint32_t> actors;
+};
+
+void list(auto& fields, Kept& kept) {
+  fields("digest", kept.digest);
+  fields("splits_per_second", kept.splits_per_second);
+  fields("prefetch", kept.prefetch);
+  fields("actors", kept.actors);
+}
+
+struct AllKept {
+  std::uint64_t version = kVersion;
+  std::vector<Kept> best;
+};
+
+void list(auto& fields, AllKept& kept) {
+  fields("version", kept.version);
+  fields("best", kept.best);
+}
+
+/// Whether an entry can be what a search of this world finds: someone may have changed the file.
+bool is_of(const tuner::BestKnown& kept, const tuner::PipelineModel& steady) {
+  const tuner::PipelineDescription whole = tuner::world_description(steady);
+  return kept.allocation.actors.size() == whole.stages.size() &&
+         std::isfinite(kept.splits_per_second) && kept.splits_per_second >= 0 &&
+         tuner::shaped(whole, kept.allocation) == kept.allocation &&
+         tuner::fits(steady, kept.allocation);
+}
+
+AllKept read_kept(const std::string& path) {
+  const auto text = read_whole(path, kMostBytes);
+  if (!text) return {};
+  const auto json = parse_json(*text);
+  if (!json.is_object()) return {};
+  AllKept kept;
+  std::string problem;
+  JsonFieldReader fields(json, "", problem);
+  list(fields, kept);
+  fields.finish();
+  if (!problem.empty() || kept.version != kVersion || kept.best.size() > kMostKept) return {};
+  return kept;
+}
+
+std::uint64_t hash_of(std::string_view text, std::uint64_t seed) {
+  std::uint64_t hash = seed;
+  for (const char c : text) hash = mix64(hash ^ static_cast<unsigned char>(c));
+  return hash;
+}
+
+}  // namespace
+
+std::string digest_of(const tuner::PipelineModel& steady) {
+  tuner::PipelineModel nameless = steady;
+  nameless.name = "-";
+  std::string text = pipeline_text(nameless);
+  for (const tuner::NodeModel& node : steady.nodes) text += node.present ? "present\n" : "lost\n";
+  char digits[33];
+  std::snprintf(digits, sizeof digits, "%016llx%016llx",
+                static_cast<unsigned long long>(hash_of(text, kVersion)),
+                static_cast<unsigned long long>(hash_of(text, ~kVersion)));
+  return digits;
+}
+
+BestFile::BestFile(const std::string& path, BestFileHooks hooks)
+    : path_(path.empty() ? "" : path + ".best.json"), hooks_(std::move(hooks)) {
+  if (path_.empty()) return;
+  AllKept kept = read_kept(path_);
+  for (Kept& each : kept.best) {
+    known_[each.digest] = {
+        .allocation = {.actors = std::move(each.actors), .prefetch = each.prefetch},
+        .splits_per_second = each.splits_per_second};
+  }
+}
+
+tuner::BestKnown BestFile::find(const tuner::PipelineModel& steady) {
+  if (!tuner::is_world(steady)) return tuner::find_best(steady);
+  const std::string digest = digest_of(steady);
+  const auto found = known_.find(digest);
+  if (found != known_.end() && is_of(found->second, steady)) return found->second;
+  if (hooks_.on_search) hooks_.on_search();
+  tuner::BestKnown best = tuner::find_best(steady, {.stopped = hooks_.stopped});
+  if (hooks_.stopped && hooks_.stopped()) return best;
+  known_[digest] = best;
+  if (path_.empty() || known_.size() > kMostKept) return best;
+  AllKept all;
+  for (const auto& [key, each] : known_) {
+    all.best.push_back({.digest = key,
+                        .splits_per_second = each.splits_per_second,
+                        .prefetch = each.allocation.prefetch,
+                        .actors = each.allocation.actors});
+  }
+  kept_ = replace_whole(path_, json_text(JsonFieldWriter::written(all), 1) + "\n", Sync::kNo);
+  return best;
+}
+
+}  // namespace forebay

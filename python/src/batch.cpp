@@ -1,0 +1,186 @@
+#include "python/src/batch.h"
+
+#include <unistd.h>
+
+#include <numeric>
+#include <span>
+
+#include <nanobind/stl/string.h>
+
+namespace forebay::python {
+namespace {
+
+namespace nb = nanobind;
+
+/// Releases the batch, unless the process is a child that fork() made: a thread that the child
+/// lacks may have held a lock of the loader when it was made. The child keeps the memory then.
+class Release {
+ public:
+  Release() : process_(::getpid()) {}
+  void operator()(const LoaderBatch* batch) const {
+    if (::getpid() != process_) return;
+    const std::unique_ptr<const LoaderBatch> released(batch);
+  }
+
+ private:
+  ::pid_t process_;
+};
+
+template <class T>
+Array view(const std::shared_ptr<const LoaderBatch>& owner, std::span<const T> values,
+           Element element, Array::Dimensions shape) {
+  return {owner, values.data(), element, std::move(shape)};
+}
+
+std::int64_t count(std::size_t number) { return static_cast<std::int64_t>(number); }
+
+nb::object weights_of(const PythonBatch& batch) {
+  auto weights = batch.weights();
+  return weights.empty() ? nb::none() : nb::cast(std::move(weights.front()));
+}
+
+nb::dict extras_of(const PythonBatch& batch) {
+  nb::dict extras;
+  const auto& columns = batch.columns().schema().extra;
+  for (std::size_t at = 0; at < columns.size(); ++at) {
+    extras[columns[at].name.c_str()] = nb::cast(batch.extra(at));
+  }
+  return extras;
+}
+
+nb::object column_of(const PythonBatch& batch, const std::string& name) {
+  if (const std::size_t* column = batch.columns().sparse(name)) {
+    auto [values, lengths] = batch.sparse_column(*column);
+    return nb::make_tuple(std::move(values), std::move(lengths));
+  }
+  if (const std::size_t* column = batch.columns().dense(name)) {
+    return nb::cast(batch.dense_column(*column));
+  }
+  throw nb::key_error((name + ": the batch has no such dense or sparse column").c_str());
+}
+
+nb::list sparse_names(const PythonBatch& batch) {
+  nb::list names;
+  for (const std::string& name : batch.columns().schema().sparse) names.append(name);
+  return names;
+}
+
+nb::object tensors(const char* function, const nb::handle& self, const nb::object& argument) {
+  return nb::module_::import_("forebay._tensors").attr(function)(self, argument);
+}
+
+}  // namespace
+
+Columns::Columns(LoaderSchema schema) : schema_(std::move(schema)) {
+  for (std::size_t at = 0; at < schema_.sparse.size(); ++at) sparse_[schema_.sparse[at]] = at;
+  for (std::size_t at = 0; at < schema_.dense.size(); ++at) dense_[schema_.dense[at]] = at;
+}
+
+const std::size_t* Columns::find(const Places& places, const std::string& name) {
+  const auto found = places.find(name);
+  return found == places.end() ? nullptr : &found->second;
+}
+
+PythonBatch::PythonBatch(LoaderBatch batch, std::shared_ptr<const Columns> columns)
+    : held_(std::make_unique<const LoaderBatch>(std::move(batch)).release(), Release()),
+      columns_(std::move(columns)) {}
+
+Array PythonBatch::labels() const {
+  return view(held_, batch().labels(), Element::kFloat32, {count(rows())});
+}
+
+Array PythonBatch::dense() const {
+  return view(held_, batch().dense(), Element::kFloat32,
+              {count(rows()), count(columns_->schema().dense.size())});
+}
+
+Array PythonBatch::values() const {
+  return view(held_, batch().values(), Element::kInt64, {count(batch().values().size())});
+}
+
+Array PythonBatch::lengths() const {
+  return view(held_, batch().lengths(), Element::kInt32,
+              {count(columns_->schema().sparse.size()), count(rows())});
+}
+
+Array PythonBatch::memory() const {
+  return view(held_, batch().memory(), Element::kByte, {count(batch().memory().size())});
+}
+
+std::vector<Array> PythonBatch::weights() const {
+  if (!columns_->schema().weight) return {};
+  return {view(held_, batch().weights(), Element::kFloat32, {count(rows())})};
+}
+
+Array PythonBatch::extra(std::size_t column) const {
+  const Array::Dimensions shape = {count(rows())};
+  if (columns_->schema().extra[column].is_float) {
+    return view(held_, batch().extra_floats(column), Element::kFloat64, shape);
+  }
+  return view(held_, batch().extra(column), Element::kInt64, shape);
+}
+
+Array PythonBatch::dense_column(std::size_t column) const {
+  const std::int64_t columns = count(columns_->schema().dense.size());
+  return {held_, batch().dense().data() + column, Element::kFloat32, {count(rows())}, {columns}};
+}
+
+std::pair<Array, Array> PythonBatch::sparse_column(std::size_t column) const {
+  const auto& first = first_ids();
+  const std::size_t ids = first[column + 1] - first[column];
+  return {view(held_, batch().values().subspan(first[column], ids), Element::kInt64, {count(ids)}),
+          view(held_, batch().lengths().subspan(column * rows(), rows()), Element::kInt32,
+               {count(rows())})};
+}
+
+const std::vector<std::size_t>& PythonBatch::first_ids() const {
+  if (!first_ids_.empty()) return first_ids_;
+  first_ids_ = {0};
+  const auto lengths = batch().lengths();
+  for (std::size_t at = 0; at < columns_->schema().sparse.size(); ++at) {
+    const auto own = lengths.subspan(at * rows(), rows());
+    first_ids_.push_back(std::accumulate(own.begin(), own.end(), first_ids_.back()));
+  }
+  return first_ids_;
+}
+
+void bind_batch(nb::module_& module) {
+  nb::class_<PythonBatch>(module, "Batch",
+                          "Consecutive rows of the order. Its arrays are read-only views of the "
+                          "batch's own memory, which counts against pipeline.memory until the "
+                          "last of them is gone.")
+      .def_prop_ro("index", &PythonBatch::index, "The batch's number, from 0 over all epochs.")
+      .def_prop_ro("rows", &PythonBatch::rows)
+      .def("__len__", &PythonBatch::rows)
+      .def_prop_ro("labels", &PythonBatch::labels, "float32 [rows]: 0 or 1.")
+      .def_prop_ro("dense", &PythonBatch::dense, "float32 [rows, dense columns].")
+      .def_prop_ro("values", &PythonBatch::values,
+                   "int64 [ids]: the ids, column after column, within a column row after row.")
+      .def_prop_ro("lengths", &PythonBatch::lengths,
+                   "int32 [sparse columns, rows]: the number of ids in each row.")
+      .def_prop_ro("weights", &weights_of,
+                   "float32 [rows]: a factor for each row's loss; None without columns.weight.")
+      .def_prop_ro("extra", &extras_of,
+                   "The columns of columns.extra by name, int64 or float64 [rows].")
+      .def_prop_ro("_memory", &PythonBatch::memory)
+      .def_prop_ro("_sparse_names", &sparse_names)
+      .def("__getitem__", &column_of, nb::arg("name"),
+           "A sparse column's (values, lengths), or a dense column.")
+      .def(
+          "torch",
+          [](nb::handle self, const nb::object& device) {
+            return tensors("to_torch", self, device);
+          },
+          nb::arg("device").none() = nb::none(),
+          "The batch as a dict of torch tensors: views of its memory, or, on a GPU, of one copy "
+          "from page-locked memory.")
+      .def(
+          "kjt", [](nb::handle self) { return tensors("to_kjt", self, nb::none()); },
+          "The sparse columns as a TorchRec KeyedJaggedTensor.")
+      .def("__repr__", [](const PythonBatch& batch) {
+        return "<forebay.Batch " + std::to_string(batch.index()) + ": " +
+               std::to_string(batch.rows()) + " rows>";
+      });
+}
+
+}  // namespace forebay::python

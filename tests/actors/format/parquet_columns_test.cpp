@@ -1,0 +1,272 @@
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "actors/format/parquet/column_decoder.h"
+#include "core/data/column_set.h"
+#include "tests/support/parquet_bytes.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::parquet {
+namespace {
+
+using test::ThriftWriter;
+using Ids = std::vector<std::int64_t>;
+using Ends = std::vector<std::int32_t>;
+
+constexpr const char* kSound = "";
+constexpr int kPlain = 0;
+constexpr int kIndices = 8;
+
+/// A run of equal numbers of up to eight bits.
+std::string run_of(std::size_t count, int value) {
+  return {static_cast<char>(count << 1), static_cast<char>(value)};
+}
+
+/// Eight numbers in one packed group.
+std::string packed(const std::string& bytes) { return '\x03' + bytes; }
+
+template <class T>
+std::string plain(const std::vector<T>& values) {
+  std::string bytes(values.size() * sizeof(T), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+std::string page_of(int type, int field, const ThriftWriter& part, const std::string& body) {
+  const auto size = static_cast<std::int64_t>(body.size());
+  ThriftWriter header;
+  header.number(1, type).number(2, size).number(3, size).inner(field, part);
+  return header.ended() + body;
+}
+
+std::string dictionary_of(const Ids& entries) {
+  const auto count = static_cast<std::int64_t>(entries.size());
+  return page_of(2, 7, ThriftWriter().number(1, count).number(2, kPlain), plain(entries));
+}
+
+/// A page of version 2: `levels` levels, whose bits are in one packed group each.
+struct TestPage {
+  std::size_t levels = 0;
+  std::string repetition = {};
+  std::string definition = {};
+  std::string values = {};
+  int encoding = kPlain;
+
+  std::string bytes() const {
+    const auto count = static_cast<std::int64_t>(levels);
+    ThriftWriter part;
+    part.number(1, count).number(2, 0).number(3, count).number(4, encoding);
+    part.number(5, static_cast<std::int64_t>(definition.size()));
+    part.number(6, static_cast<std::int64_t>(repetition.size()));
+    return page_of(3, 8, part, repetition + definition + values);
+  }
+};
+
+/// A decoder, and what it made last.
+struct DecodedColumn {
+  MemoryBudget budget{1 << 26};
+  BufferPool pool{budget};
+  ColumnDecoder decoder{CpuLevel::kBaseline, pool};
+  Leaf leaf{
+      .name = "c", .type = "INT64", .physical = Physical::kInt64, .meaning = Meaning::kSigned};
+  std::size_t room = 100;
+  Ids ids = {};
+  Ends ends = {};
+
+  static constexpr PageReader::Limits kLimits{
+      .codec = Codec::kNone, .page_bytes = 1 << 16, .values = 1000};
+
+  /// The pages' bytes, with the padding of a buffer behind them.
+  Buffer loaded(const std::string& pages) {
+    Buffer buffer = pool.take(pages.size());
+    std::memcpy(buffer.data(), pages.data(), pages.size());
+    return buffer;
+  }
+
+  std::string flat(const std::string& pages, const RowRange& range) {
+    const Buffer buffer = loaded(pages);
+    ids.assign(range.rows, 0);
+    return decoder.flat(leaf, {buffer.as<const char>(), pages.size()}, kLimits, range,
+                        std::int64_t{-1}, ids.data());
+  }
+
+  std::string sparse(const std::string& pages, const RowRange& range) {
+    const Buffer buffer = loaded(pages);
+    ids.assign(room, 0);
+    ends.assign(range.rows + 1, 0);
+    IdSink sink{.values = ids.data(), .room = room, .offsets = ends.data()};
+    auto problem =
+        decoder.sparse(leaf, {buffer.as<const char>(), pages.size()}, kLimits, range, sink);
+    ids.resize(sink.count);
+    if (!sink.jagged) ends.clear();
+    return problem;
+  }
+};
+
+void make_lists(Leaf& leaf) {
+  leaf.most_definition = 1;
+  leaf.most_repetition = 1;
+}
+
+TEST_CASE("an index past the end of its dictionary is refused, in a run and packed",
+          "[actors][parquet]") {
+  DecodedColumn column;
+  const std::string known = dictionary_of({5, 9});
+  const auto decode = [&](const std::string& indices) {
+    const TestPage page{.levels = 8, .values = '\x02' + indices, .encoding = kIndices};
+    return column.flat(known + page.bytes(), {.rows = 8});
+  };
+  CHECK(decode(run_of(8, 1)) == kSound);
+  CHECK(column.ids == Ids(8, 9));
+  CHECK(decode(packed("\x44\x11")) == kSound);  // 0, 1, 0, 1; 1, 0, 1, 0
+  CHECK(column.ids == Ids{5, 9, 5, 9, 9, 5, 9, 5});
+  CHECK(decode(run_of(8, 2)) == "a dictionary index past the dictionary's end");
+  CHECK(decode(packed("\x44\x91")) == "a dictionary index past the dictionary's end");
+  CHECK(decode(run_of(7, 1)) == "the dictionary indices of a page are not sound");
+}
+
+TEST_CASE("a dictionary that is shorter than it says is refused", "[actors][parquet]") {
+  DecodedColumn column;
+  const ThriftWriter three = ThriftWriter().number(1, 3).number(2, kPlain);
+  CHECK(column.flat(page_of(2, 7, three, plain(Ids{1, 2})), {.rows = 1}) ==
+        "the values of a page end early");
+}
+
+TEST_CASE("pages without indices and with too wide ones are refused", "[actors][parquet]") {
+  DecodedColumn column;
+  const std::string known = dictionary_of({5});
+  const TestPage none{.levels = 1, .values = "", .encoding = kIndices};
+  CHECK(column.flat(known + none.bytes(), {.rows = 1}) == "a page without its dictionary indices");
+  const TestPage wide{.levels = 1, .values = '\x21' + run_of(1, 0), .encoding = kIndices};
+  CHECK(column.flat(known + wide.bytes(), {.rows = 1}) ==
+        "dictionary indices of more than 32 bits");
+}
+
+TEST_CASE("rows of a range come from the pages that hold them, nulls as the missing value",
+          "[actors][parquet]") {
+  DecodedColumn column;
+  const std::string first = TestPage{.levels = 2, .values = plain(Ids{1, 2})}.bytes();
+  const std::string second = TestPage{.levels = 3, .values = plain(Ids{3, 4, 5})}.bytes();
+  CHECK(column.flat(first + second, {.skipped = 3, .rows = 2}) == kSound);
+  CHECK(column.ids == Ids{4, 5});
+  CHECK(column.sparse(first + second, {.skipped = 2, .rows = 2}) == kSound);
+  CHECK(column.ids == Ids{3, 4});
+  CHECK(column.ends.empty());
+  CHECK(column.flat(first + second, {.skipped = 3, .rows = 3}) ==
+        "the pages hold fewer rows than their metadata say");
+
+  column.leaf.most_definition = 1;  // rows 1 and 2 of 0 to 3 are null
+  const std::string nulls =
+      TestPage{.levels = 4, .definition = packed("\x09"), .values = plain(Ids{6, 7})}.bytes();
+  CHECK(column.flat(nulls, {.skipped = 1, .rows = 3}) == kSound);
+  CHECK(column.ids == Ids{-1, -1, 7});
+  CHECK(column.sparse(nulls, {.skipped = 0, .rows = 4}) == kSound);
+  CHECK(column.ids == Ids{6, 7});
+  CHECK(column.ends == Ends{0, 1, 1, 1, 2});
+  CHECK(column.sparse(nulls + nulls, {.skipped = 0, .rows = 8}) == kSound);
+  CHECK(column.ends == Ends{0, 1, 1, 1, 2, 3, 3, 3, 4});
+  const std::string all_null = TestPage{.levels = 4, .definition = run_of(4, 0)}.bytes();
+  CHECK(column.flat(all_null, {.rows = 4}) == kSound);
+  CHECK(column.ids == Ids(4, -1));
+  const std::string no_index =
+      TestPage{.levels = 4, .definition = run_of(4, 0), .encoding = kIndices}.bytes();
+  CHECK(column.flat(no_index, {.rows = 4}) == kSound);
+}
+
+TEST_CASE("lists of ids go on in the next page, and never past their room", "[actors][parquet]") {
+  DecodedColumn column;
+  make_lists(column.leaf);
+  // Rows of 2, 0 and 3 ids; the last one's last id is in the second page.
+  const std::string first = TestPage{.levels = 5,
+                                     .repetition = packed("\x12"),
+                                     .definition = packed("\x1b"),
+                                     .values = plain(Ids{1, 2, 3, 4})}
+                                .bytes();
+  const std::string second = TestPage{.levels = 2,
+                                      .repetition = packed("\x01"),
+                                      .definition = run_of(2, 1),
+                                      .values = plain(Ids{5, 6})}
+                                 .bytes();
+  CHECK(column.sparse(first + second, {.rows = 3}) == kSound);
+  CHECK(column.ids == Ids{1, 2, 3, 4, 5});
+  CHECK(column.ends == Ends{0, 2, 2, 5});
+  CHECK(column.sparse(first + second, {.skipped = 1, .rows = 3}) == kSound);
+  CHECK(column.ids == Ids{3, 4, 5, 6});
+  CHECK(column.ends == Ends{0, 0, 3, 4});
+  CHECK(column.sparse(second, {.rows = 1}) == "a page begins in the middle of a row");
+  column.room = 4;
+  CHECK(column.sparse(first + second, {.rows = 3}) == "more ids than the metadata say");
+}
+
+/// Decodes lists of two floats.
+std::string decode_pairs(const std::string& pages, const RowRange& range,
+                         std::vector<float>& items) {
+  DecodedColumn column;
+  make_lists(column.leaf);
+  column.leaf.physical = Physical::kFloat;
+  column.leaf.meaning = Meaning::kFloat;
+  column.leaf.list_size = 2;
+  const Buffer buffer = column.loaded(pages);
+  items.assign(2 * range.rows, -1);
+  return column.decoder.fixed_lists(column.leaf, {buffer.as<const char>(), pages.size()},
+                                    DecodedColumn::kLimits, range, items.data());
+}
+
+bool is_missing(float value) {
+  return std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(missing_value());
+}
+
+TEST_CASE("lists of a fixed size give their items by place", "[actors][parquet]") {
+  // (1, 2), null, and (3, null) of which the second item is in the next page; then (4, 5).
+  const std::string first = TestPage{.levels = 4,
+                                     .repetition = packed("\x02"),
+                                     .definition = packed("\x0b"),
+                                     .values = plain(std::vector<float>{1, 2, 3})}
+                                .bytes();
+  const std::string second = TestPage{.levels = 3,
+                                      .repetition = packed("\x05"),
+                                      .definition = packed("\x06"),
+                                      .values = plain(std::vector<float>{4, 5})}
+                                 .bytes();
+  std::vector<float> items;
+  REQUIRE(decode_pairs(first + second, {.rows = 4}, items) == kSound);
+  CHECK(items[0] == 1);
+  CHECK(items[1] == 2);
+  CHECK(is_missing(items[2]));
+  CHECK(is_missing(items[3]));
+  CHECK(items[4] == 3);
+  CHECK(is_missing(items[5]));
+  CHECK(items[6] == 4);
+  CHECK(items[7] == 5);
+  REQUIRE(decode_pairs(first + second, {.skipped = 2, .rows = 1}, items) == kSound);
+  CHECK(items[0] == 3);
+  CHECK(is_missing(items[1]));
+  CHECK(decode_pairs(second, {.rows = 1}, items) == "a page begins in the middle of a row");
+  const std::string none = "the pages hold fewer rows than their metadata say";
+  CHECK(decode_pairs(first + second, {.rows = 5}, items) == none);
+}
+
+TEST_CASE("a list of another size than its type says is refused", "[actors][parquet]") {
+  const auto page_with = [](const char* repetition, std::size_t levels) {
+    return TestPage{.levels = levels,
+                    .repetition = packed(repetition),
+                    .definition = run_of(levels, 1),
+                    .values = plain(std::vector<float>(levels, 1))}
+        .bytes();
+  };
+  const std::string other = "a list of another size than its type says";
+  std::vector<float> items;
+  CHECK(decode_pairs(page_with("\x02", 2), {.rows = 1}, items) == kSound);
+  CHECK(decode_pairs(page_with("\x06", 3), {.rows = 1}, items) == other);   // three items
+  CHECK(decode_pairs(page_with("\x04", 3), {.rows = 2}, items) == other);   // one, then two
+  CHECK(decode_pairs(page_with("\x02", 3), {.rows = 2}, items) == other);   // two, then one
+  CHECK(decode_pairs(page_with("\x0a", 4), {.rows = 1}, items) == kSound);  // only the first
+}
+
+}  // namespace
+}  // namespace forebay::parquet

@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/format/parquet/parquet_format.h"
+#include "actors/output/footer_writer.h"
+#include "actors/output/group_encoder.h"
+#include "tests/actors/output/made_batch.h"
+#include "tests/support/memory_file_system.h"
+#include "tests/support/parquet_bytes.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using test::ParquetBytes;
+using test::ParquetColumn;
+
+constexpr const char* kPath = "memory://a";
+
+/// A Parquet file in memory and the format that its columns label, value and id give.
+struct OpenParquet {
+  explicit OpenParquet(std::string content, std::uint64_t memory = 1 << 28,
+                       const ColumnSpec& columns = {.label = "label",
+                                                    .dense = {"value"},
+                                                    .sparse = {"id"}})
+      : budget(memory) {
+    files.write(kPath, std::move(content));
+    auto opened = files.open(kPath);
+    REQUIRE(opened);
+    file = std::move(*opened);
+    auto made = open_parquet({}, columns, *file);
+    if (!made) {
+      error = made.error().message;
+      return;
+    }
+    format = std::move(*made);
+    auto cut = format->open(*file);
+    if (!cut) {
+      error = cut.error().message;
+      return;
+    }
+    units = std::move(*cut);
+  }
+
+  /// Decodes some units at once; `reserved`: as if each were to take as many bytes.
+  Decoded decode(std::size_t first, std::size_t end, const DecodeOptions& options = {},
+                 std::optional<std::uint64_t> reserved = {}) {
+    const std::vector<Unit> all = units->units();
+    RawSplit raw;
+    std::uint64_t bytes = 0;
+    std::uint64_t row = 0;
+    for (std::size_t i = 0; i < end; row += all[i++].rows) {
+      if (i < first) continue;
+      raw.blocks.push_back({.file = 0,
+                            .rows = all[i].rows,
+                            .offset = row,
+                            .line = i,
+                            .decoded = reserved.value_or(all[i].decoded)});
+      raw.sizes.push_back(units->read_of(i).bytes());
+      bytes += raw.sizes.back();
+    }
+    raw.bytes = pool.take(bytes);
+    char* at = raw.bytes.as<char>();
+    for (std::size_t i = first; i < end; ++i) {
+      const UnitRead read = units->read_of(i);
+      at = std::ranges::copy(read.head, at).out;
+      for (const FileRange& range : read.ranges) {
+        REQUIRE(file->read(range.offset, {at, range.bytes}));
+        at += range.bytes;
+      }
+    }
+    return format->decode(raw, options, pool);
+  }
+
+  test::MemoryFileSystem files;
+  MemoryBudget budget;
+  BufferPool pool{budget};
+  std::unique_ptr<const InputFile> file;
+  std::unique_ptr<UnitFormat> format;
+  std::unique_ptr<UnitFile> units;
+  std::string error;
+};
+
+std::vector<ParquetColumn> columns_of(std::int64_t rows) {
+  std::vector<ParquetColumn> columns = {{.name = "label", .values = {}},
+                                        {.name = "value", .values = {}},
+                                        {.name = "id", .values = {}}};
+  for (std::int64_t i = 0; i < rows; ++i) {
+    columns[0].values.push_back(i % 2);
+    columns[1].values.push_back(i);
+    columns[2].values.push_back(i % 100 * 7);
+  }
+  return columns;
+}
+
+TEST_CASE("grains at pages that do not align give each row once", "[actors][parquet]") {
+  const std::int64_t rows = 400'000;
+  std::vector<ParquetColumn> columns = columns_of(rows);
+  columns[0].page_rows = 20'000;
+  columns[1].page_rows = 20'000;
+  columns[2].page_rows = 7'000;
+  columns[2].dictionary = true;
+  OpenParquet parquet(ParquetBytes::file_of(columns, {.group_rows = 400'000}));
+  REQUIRE(parquet.error.empty());
+  const std::vector<Unit> units = parquet.units->units();
+  REQUIRE(units.size() > 3);
+  std::int64_t row = 0;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const Decoded decoded = parquet.decode(i, i + 1);
+    REQUIRE_FALSE(decoded.damaged);
+    REQUIRE(decoded.columns.rows == units[i].rows);
+    CHECK(decoded.columns.bytes() <= units[i].decoded);
+    CHECK(decoded.columns.sparse[0].offsets == nullptr);
+    for (std::size_t at = 0; at < units[i].rows; ++at, ++row) {
+      if (decoded.columns.dense[0][at] != static_cast<float>(row) ||
+          decoded.columns.labels[at] != static_cast<float>(row % 2) ||
+          decoded.columns.sparse[0].values[at] != row % 100 * 7) {
+        FAIL("row " << row);
+      }
+    }
+  }
+  CHECK(row == rows);
+}
+
+TEST_CASE("several grains are decoded into one split, without damaged and held-out rows",
+          "[actors][parquet]") {
+  std::vector<ParquetColumn> columns = columns_of(64);
+  columns[0].values[5] = 3;
+  columns[0].values[40] = -1;
+  OpenParquet parquet(ParquetBytes::file_of(columns, {.group_rows = 16}));
+  REQUIRE(parquet.units->units().size() == 4);
+  const Decoded all = parquet.decode(0, 4, {.filter = {}, .keep_origins = true});
+  CHECK(all.columns.rows == 62);
+  REQUIRE(all.bad.size() == 2);
+  CHECK(place_of(all.bad[0]) == "row group 0, row 5");
+  CHECK(all.bad[0].reason == "label: 3 is not 0 or 1");
+  CHECK(place_of(all.bad[1]) == "row group 2, row 8");
+  CHECK(all.bad[1].offset == 40);
+  CHECK(all.columns.dense[0][5] == 6);
+  CHECK(all.columns.sparse[0].values[61] == 63 * 7);
+  CHECK(all.columns.origins[61].offset() == 63);
+
+  const DecodeOptions training{.filter = RowFilter(RowFilter::Keep::kTraining, 1, 0.5)};
+  const DecodeOptions held_out{.filter = RowFilter(RowFilter::Keep::kHeldOut, 1, 0.5)};
+  const Decoded some = parquet.decode(0, 4, training);
+  CHECK(some.filtered > 0);
+  CHECK(some.columns.rows + some.filtered == 62);
+  CHECK(parquet.decode(0, 4, held_out).columns.rows == some.filtered);
+}
+
+TEST_CASE("weights and extra columns stay with the rows that are left", "[actors][parquet]") {
+  std::vector<ParquetColumn> columns = columns_of(6);
+  columns[0].values = {3, 1, 0, 1, 0, 1};
+  columns.push_back({.name = "weight", .values = {9, 1, 2, -1, 4, 5}});
+  columns.push_back({.name = "session", .values = {10, 11, 12, 13, 14, 15}});
+  OpenParquet parquet(ParquetBytes::file_of(columns, {}), 1 << 28,
+                      {.label = "label",
+                       .dense = {"value"},
+                       .sparse = {"id"},
+                       .weight = "weight",
+                       .extra = {"session"}});
+  REQUIRE(parquet.error.empty());
+  const Decoded decoded = parquet.decode(0, 1);
+  REQUIRE(decoded.columns.rows == 4);
+  REQUIRE(decoded.bad.size() == 2);
+  CHECK(decoded.bad[0].reason == "label: 3 is not 0 or 1");
+  CHECK_THAT(decoded.bad[1].reason, Catch::StartsWith("column \"weight\": -1"));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::int64_t row =
+        i < 2 ? static_cast<std::int64_t>(i) + 1 : static_cast<std::int64_t>(i) + 2;
+    CHECK(decoded.columns.labels[i] == static_cast<float>(row % 2));
+    CHECK(decoded.columns.weights[i] == static_cast<float>(row));
+    CHECK(decoded.columns.extras[0][i] == 10 + row);
+    CHECK(decoded.columns.sparse[0].values[i] == 7 * row);
+  }
+}
+
+TEST_CASE("truncated files are refused, each with its path", "[actors][parquet]") {
+  const std::string whole = ParquetBytes::file_of(columns_of(1000), {.group_rows = 100});
+  for (std::size_t percent = 0; percent < 100; ++percent) {
+    OpenParquet parquet(whole.substr(0, whole.size() * percent / 100));
+    CHECK_THAT(parquet.error, Catch::StartsWith(kPath + std::string(": ")));
+  }
+}
+
+TEST_CASE("a changed byte is refused or found by a checksum, in bounded memory",
+          "[actors][parquet]") {
+  std::vector<ParquetColumn> columns = columns_of(40);
+  columns[2].dictionary = true;
+  const std::string whole = ParquetBytes::file_of(columns, {.group_rows = 20});
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const int change : {1, 0x80, 0xff}) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ change);
+      OpenParquet parquet(damaged, 1 << 26);
+      if (!parquet.error.empty()) {
+        CHECK_THAT(parquet.error, Catch::StartsWith(kPath));
+        continue;
+      }
+      const std::vector<Unit> units = parquet.units->units();
+      for (std::size_t i = 0; i < units.size() && units[i].decoded < 1 << 25; ++i) {
+        const Decoded decoded = parquet.decode(i, i + 1);
+        if (decoded.damaged) CHECK_THAT(decoded.damaged->reason, Catch::StartsWith("column \""));
+      }
+      CHECK(parquet.budget.peak() < 1 << 26);
+    }
+  }
+}
+
+TEST_CASE("the index of pages decides the borders and is part of the content",
+          "[actors][parquet]") {
+  std::vector<ParquetColumn> columns = columns_of(400'000);
+  for (ParquetColumn& column : columns) column.page_rows = 20'000;
+  OpenParquet with(ParquetBytes::file_of(columns, {.group_rows = 400'000}));
+  OpenParquet without(
+      ParquetBytes::file_of(columns, {.group_rows = 400'000, .offset_index = false}));
+  CHECK(with.units->units().size() > 1);
+  CHECK(without.units->units().size() == 1);
+  CHECK(with.units->content() != without.units->content());
+}
+
+/// A row group of 1000 rows, in which the first has 5000 ids and every other one.
+std::string lists_in_one_row() {
+  std::vector<std::vector<std::int64_t>> lists(1000, {3});
+  lists[0].assign(5000, 7);
+  const test::MadeBatch made(std::vector<float>(1000, 1), {}, {lists});
+  const auto columns = parquet::columns_of({{}, {{"id", 0}}}, {.lists = {true}});
+  parquet::FooterWriter footer(columns);
+  auto group = parquet::GroupEncoder(columns).encode(made.batch);
+  REQUIRE(group);
+  std::string bytes(parquet::kMagic);
+  const std::uint64_t offset = bytes.size();
+  bytes += group->bytes;
+  footer.add(std::move(*group), offset);
+  return bytes + footer.finish(bytes.size());
+}
+
+TEST_CASE("lists that take more than is reserved are refused by name", "[actors][format]") {
+  OpenParquet open(lists_in_one_row(), 1 << 28, {.label = "label", .dense = {}, .sparse = {"id"}});
+  REQUIRE(open.error.empty());
+  const Unit unit = open.units->units().at(0);
+  CHECK(unit.decoded >= 5999 * sizeof(std::int64_t));  // the footer bounds a whole group
+  CHECK_FALSE(open.decode(0, 1).damaged);
+  const Decoded refused = open.decode(0, 1, {}, 5999 * sizeof(std::int64_t));  // without offsets
+  REQUIRE(refused.damaged);
+  CHECK(refused.damaged->reason.starts_with(
+      "column \"id\": its lists have up to 5999 ids in 1000 rows"));
+}
+
+}  // namespace
+}  // namespace forebay

@@ -1,0 +1,163 @@
+#include "tuner/agent/trial.h"
+
+#include <cmath>
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+using Catch::Detail::Approx;
+
+constexpr double kPeriod = 2;      // seconds
+constexpr double kAlone = 0.1;     // seconds of a split with one actor
+constexpr double kBelieved = 0.2;  // alpha
+
+PipelineDescription load_and_decode() {
+  PipelineDescription description;
+  description.stages = {{"load", 128, 1}, {"decode", 128, 1}};
+  description.max_prefetch = 16;
+  return description;
+}
+
+StageObservation busy(std::uint32_t actors, double seconds, double share) {
+  StageObservation stage;
+  stage.actors = actors;
+  stage.actor_seconds = kPeriod * actors;
+  stage.working_seconds = share * stage.actor_seconds;
+  stage.input_wait_seconds = stage.actor_seconds - stage.working_seconds;
+  stage.done = static_cast<std::uint64_t>(std::lround(stage.working_seconds / seconds));
+  const auto done = static_cast<double>(stage.done);
+  stage.done_seconds = done * seconds;
+  stage.done_cpu_seconds = 0.1 * stage.done_seconds;
+  stage.done_seconds_squared = done * seconds * seconds;
+  stage.done_actors = done * actors;
+  return stage;
+}
+
+// A line whose first stage holds the others up. What it believes was true once: with 20 actors a
+// split takes 0.48 s, because they contend.
+struct Line {
+  Line() {
+    for (int i = 0; i < 3; ++i) known.observe(seen(1, kAlone));
+    for (int i = 0; i < 3; ++i) known.observe(seen(8, contended(8)));
+    for (int i = 0; i < 3; ++i) known.observe(seen(20, contended(20)));
+  }
+
+  static double contended(double n) { return kAlone * (1 + kBelieved * (n - 1)); }
+
+  Observation seen(std::uint32_t loading, double seconds) const {
+    Observation observation;
+    observation.seconds = kPeriod;
+    observation.limits = {64, 10'000};
+    observation.stages = {busy(loading, seconds, 1), busy(4, 0.01, 0.2)};
+    observation.trainer_steps = observation.stages[0].done;
+    observation.trainer_step_seconds = kPeriod - waits;
+    observation.trainer_wait_seconds = waits;
+    return observation;
+  }
+
+  // An interval in which splits of the first stage take `seconds`; the plan stays as it was.
+  void interval(double seconds) {
+    const Observation now = seen(actors, seconds);
+    known.observe(now);
+    Allocation planned = now.allocation();
+    if (!trial.stage()) planned.actors[0] = plan;
+    actors = trial.next(now, known, {.allocation = planned}).allocation.actors[0];
+    if (!trial.stage()) actors = plan;
+  }
+
+  int until_trial(double seconds) {
+    int intervals = 0;
+    for (; !trial.stage() && intervals < 400; ++intervals) interval(seconds);
+    return intervals;
+  }
+
+  PipelineEstimate known{load_and_decode()};
+  Trial trial{load_and_decode()};
+  double waits = 1;  // seconds of the trainer in an interval
+  std::uint32_t plan = 20;
+  std::uint32_t actors = 20;
+};
+
+TEST_CASE("a belief that holds the slowest stage back is tested with more actors",
+          "[tuner][agent]") {
+  Line line;
+  REQUIRE(line.until_trial(Line::contended(20)) < 10);
+  CHECK(line.trial.stage() == std::size_t{0});
+  CHECK(line.actors > 20);
+  CHECK(line.actors <= 30);
+}
+
+TEST_CASE("a trial that refutes a belief replaces it", "[tuner][agent]") {
+  Line line;
+  line.until_trial(Line::contended(20));
+  const double before = line.known.stages()[0].mean().rate(60);
+  // The time does not grow with the actors: not contention, the work is longer than it was.
+  for (int i = 0; i < 40 && line.trial.stage(); ++i) line.interval(Line::contended(20));
+  REQUIRE_FALSE(line.trial.stage());
+  CHECK(line.known.stages()[0].mean().rate(60) > 1.5 * before);
+}
+
+TEST_CASE("a trial that refutes nothing leaves the belief as it was, and the next comes later",
+          "[tuner][agent]") {
+  Line line;
+  line.until_trial(Line::contended(20));
+  const auto until_end = [&line] {
+    for (int i = 0; i < 60 && line.trial.stage(); ++i) line.interval(Line::contended(line.actors));
+    REQUIRE_FALSE(line.trial.stage());
+  };
+  until_end();
+  CHECK(line.known.stages()[0].mean().rate(60) == Approx(60 / Line::contended(60)).epsilon(0.1));
+  const int first_rest = line.until_trial(Line::contended(20));
+  until_end();
+  const int second_rest = line.until_trial(Line::contended(20));
+  CHECK(first_rest >= 8);
+  CHECK(second_rest > 1.5 * first_rest);
+}
+
+TEST_CASE("no trial takes place while the trainer is fed", "[tuner][agent]") {
+  Line line;
+  line.waits = 0;
+  CHECK(line.until_trial(Line::contended(20)) == 400);
+}
+
+TEST_CASE("no trial takes place while the plan is to change", "[tuner][agent]") {
+  Line line;
+  for (int i = 0; i < 30; ++i) {
+    const Observation now = line.seen(20, Line::contended(20));
+    line.known.observe(now);
+    line.trial.next(now, line.known, {.allocation = {{40, 4}, 1}});
+    CHECK_FALSE(line.trial.stage());
+  }
+}
+
+TEST_CASE("a trial costs at most three per cent by the belief on trial", "[tuner][agent]") {
+  Line line;
+  // With 0.03 n (n - 1), eight actors are fastest: 12 would be 8 % slower.
+  const auto coherent = [](double n) { return kAlone * (1 + 0.015 * n * (n - 1)); };
+  PipelineEstimate known(load_and_decode());
+  for (const std::uint32_t n : {1U, 1U, 4U, 4U, 16U, 16U, 8U, 8U, 8U, 8U}) {
+    known.observe(line.seen(n, coherent(n)));
+  }
+  const StageCost believed = known.stages()[0].mean();
+  Trial trial(load_and_decode());
+  Planned planned;
+  for (int i = 0; i < 20 && !trial.stage(); ++i) {
+    const Observation now = line.seen(8, coherent(8));
+    known.observe(now);
+    planned = trial.next(now, known, {.allocation = now.allocation()});
+  }
+  REQUIRE(trial.stage());
+  CHECK(believed.rate(planned.allocation.actors[0]) >= 0.969 * believed.rate(8));
+}
+
+TEST_CASE("a trial ends when the work changes", "[tuner][agent]") {
+  Line line;
+  line.until_trial(Line::contended(20));
+  line.interval(6 * Line::contended(line.actors));
+  CHECK_FALSE(line.trial.stage());
+}
+
+}  // namespace
+}  // namespace forebay::tuner

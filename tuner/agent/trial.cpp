@@ -1,0 +1,201 @@
+#include "tuner/agent/trial.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/plan/plan.h"
+
+namespace forebay::tuner {
+namespace {
+
+constexpr double kWaits = 0.02;       // share of waiting from which the trainer would use more
+constexpr double kBusy = 0.9;         // share of work from which a stage holds the others up
+constexpr double kSteady = 0.12;      // relative change of actors that is no change
+constexpr std::uint32_t kFew = 5;     // actors, of which one matters
+constexpr double kServices = 3;       // service times that a belief or a trial lasts
+constexpr double kMemory = 100;       // seconds, of what other numbers of actors showed
+constexpr double kSettling = 8;       // seconds, at least, that the belief has to last
+constexpr double kEnough = 12;        // splits that have to be seen before, and in a trial
+constexpr double kEndless = 20;       // service times after which a trial ends in any case
+constexpr double kWorthwhile = 1.04;  // times the rate, that the trial has to promise
+constexpr double kMostLost = 0.03;    // of the rate, by the belief on trial
+constexpr double kChance = 1.5;       // standard deviations
+constexpr double kMostGrowth = 1.5;   // times the actors
+constexpr double kFlat = 0.87;  // of the actors, that are as good by the belief: trying them shows
+constexpr double kCrowded = 3;  // times the time alone, from which there may be too many actors
+constexpr double kRest = 10;    // seconds after a trial; doubled for each that changed nothing
+constexpr std::uint32_t kMostDoublings = 5;
+constexpr double kPlanPrecision = 1e-3;
+
+bool holds_up(const StageObservation& stage) {
+  const double waited = stage.input_wait_seconds + stage.output_wait_seconds;
+  return stage.working_seconds > kBusy * (stage.working_seconds + waited);
+}
+
+bool calm(std::uint32_t before, std::uint32_t now) {
+  const double few = before < kFew ? 0 : 1;
+  return std::abs(static_cast<double>(now) - before) <= std::max(few, kSteady * before);
+}
+
+// Whether the plan is to go on as before.
+bool content(const Observation& seen, const Planned& planned) {
+  for (std::size_t i = 0; i < seen.stages.size(); ++i) {
+    if (!calm(seen.stages[i].actors, planned.allocation.actors[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Trial::Trial(PipelineDescription description)
+    : description_(std::move(description)),
+      stood_(description_.stages.size()),
+      done_(description_.stages.size()),
+      seconds_(description_.stages.size()),
+      least_(description_.stages.size()),
+      most_(description_.stages.size()),
+      failed_(description_.stages.size()) {}
+
+Planned Trial::next(const Observation& seen, PipelineEstimate& known, Planned planned) {
+  settle(seen, known);
+  if (stage_ && over(seen, known)) {
+    failed_[*stage_] = known.conclude(*stage_) ? 0 : failed_[*stage_] + 1;
+    rest_ = kRest * static_cast<double>(1U << std::min(failed_[*stage_], kMostDoublings));
+    stage_.reset();
+  }
+  if (!stage_ && rest_ <= 0 && content(seen, planned)) {
+    if (const auto found = candidate(seen, known)) {
+      stage_ = found->stage;
+      before_ = seen.stages[found->stage].actors;
+      during_ = found->actors;
+      rate_before_ = known.stages()[found->stage].mean().rate(before_);
+      lasted_ = shown_ = shown_seconds_ = 0;
+      known.question(found->stage, before_);
+    }
+  }
+  if (!stage_) return planned;
+  planned.allocation = seen.allocation();
+  planned.allocation.actors[*stage_] = during_;
+  planned.allocation.prefetch =
+      prefetch_beside(description_, planned.allocation, planned.allocation.prefetch,
+                      {.bytes = seen.limits.memory_bytes});
+  return planned;
+}
+
+void Trial::settle(const Observation& seen, const PipelineEstimate& known) {
+  rest_ -= seen.seconds;
+  lasted_ += seen.seconds;
+  for (std::size_t i = 0; i < stood_.size(); ++i) {
+    const StageObservation& stage = seen.stages[i];
+    const bool changed = known.stages()[i].changed();
+    if (changed) failed_[i] = 0;
+    if (changed || stage.leaving > 0 || !calm(stood_[i], stage.actors)) {
+      stood_[i] = stage.actors;
+      done_[i] = seconds_[i] = 0;
+    }
+    done_[i] += static_cast<double>(stage.done);
+    seconds_[i] += seen.seconds;
+    if (stage.done == 0) continue;
+    const double measured = known.stages()[i].measured_actors();
+    const double kept = changed ? 0 : std::exp(-seen.seconds / kMemory);
+    least_[i] = std::min(measured, measured + kept * (least_[i] - measured));
+    most_[i] = std::max(measured, measured + kept * (most_[i] - measured));
+  }
+}
+
+bool Trial::over(const Observation& seen, const PipelineEstimate& known) {
+  const StageEstimate& tried = known.stages()[*stage_];
+  const StageObservation& stage = seen.stages[*stage_];
+  const double nearly = (before_ + 3.0 * during_) / 4;
+  const double measured = tried.measured_actors();
+  if (stage.done > 0 && (during_ > before_ ? measured > nearly : measured < nearly)) {
+    shown_ += static_cast<double>(stage.done);
+    shown_seconds_ += stage.done_seconds - stage.done_ready_seconds;
+  }
+  const StageCost cost = tried.mean();
+  const double service = cost.seconds * cost.slow(during_);
+  return worse(tried.noise()) || known.changed() || stage.actors != during_ ||
+         lasted_ > kEndless * service + kRest ||
+         (shown_ >= std::max<double>(kEnough, during_) && lasted_ > kServices * service);
+}
+
+// Whether what was measured in the trial, not what is believed, is more than chance below the rate
+// before.
+bool Trial::worse(double noise) const {
+  if (shown_ < kEnough) return false;
+  const double rate = during_ * shown_ / shown_seconds_;
+  return rate < (1 - kMostLost - kChance * noise / std::sqrt(shown_)) * rate_before_;
+}
+
+std::optional<Trial::Candidate> Trial::candidate(const Observation& seen,
+                                                 const PipelineEstimate& known) const {
+  if (seen.trainer_wait_seconds <= kWaits * seen.seconds) return std::nullopt;
+  const std::vector<StageCost> costs = known.mean();
+  const std::vector<std::uint32_t> actors = seen.allocation().actors;
+  std::optional<std::size_t> slowest;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (!known.stages()[i].seen()) return std::nullopt;
+    if (slowest && costs[i].rate(actors[i]) >= costs[*slowest].rate(actors[*slowest])) continue;
+    slowest = i;
+  }
+  const std::size_t i = *slowest;
+  const double service = costs[i].seconds * costs[i].slow(actors[i]);
+  if (!holds_up(seen.stages[i]) || done_[i] < kEnough ||
+      seconds_[i] < std::max(kSettling, kServices * service)) {
+    return std::nullopt;
+  }
+  const std::uint32_t more = affordable(seen, known, {i, hoped(seen, known, i)});
+  const std::uint32_t fewer = affordable(seen, known, {i, 1});
+  const bool up = more > std::max<double>(actors[i], most_[i]);
+  const bool down =
+      fewer < std::min(kFlat * actors[i], least_[i]) && costs[i].slow(actors[i]) > kCrowded;
+  if (!up && !down) return std::nullopt;
+  return Candidate{i, up && (!down || failed_[i] % 2 == 0) ? more : fewer};
+}
+
+// The actors with which the stage would do most if its time did not grow with them; none if that
+// is not worth a trial.
+std::uint32_t Trial::hoped(const Observation& seen, const PipelineEstimate& known,
+                           std::size_t stage) const {
+  std::vector<StageCost> costs = known.mean();
+  const std::vector<std::uint32_t> actors = seen.allocation().actors;
+  const double now = steady_rate(costs, actors, known.cpus(), known.trainer_rate());
+  const double service = costs[stage].seconds * costs[stage].slow(actors[stage]);
+  costs[stage] = {.seconds = service, .cpu = costs[stage].cpu};
+  const Plan best = best_allocation(description_, costs,
+                                    {.limits = {known.cpus(), seen.limits.memory_bytes},
+                                     .trainer_rate = known.trainer_rate(),
+                                     .precision = kPlanPrecision});
+  return best.splits_per_second < kWorthwhile * now ? 0 : best.allocation.actors[stage];
+}
+
+std::uint32_t Trial::affordable(const Observation& seen, const PipelineEstimate& known,
+                                const Candidate& wanted) const {
+  const std::vector<StageCost> costs = known.mean();
+  Allocation tried = seen.allocation();
+  tried.prefetch = 1;
+  std::uint32_t& actors = tried.actors[wanted.stage];
+  const std::uint32_t before = actors;
+  const Bounds bounds{description_.max_actors, seen.limits.memory_bytes};
+  const double least =
+      (1 - kMostLost) * steady_rate(costs, tried.actors, known.cpus(), known.trainer_rate());
+  const auto bearable = [&] {
+    return actors <= description_.stages[wanted.stage].max_actors &&
+           within(description_, tried, bounds) &&
+           steady_rate(costs, tried.actors, known.cpus(), known.trainer_rate()) >= least;
+  };
+  if (wanted.actors == 0) return before;
+  const auto most = static_cast<std::uint32_t>(std::ceil(kMostGrowth * before));
+  const auto least_actors = static_cast<std::uint32_t>(std::ceil(before / kMostGrowth));
+  const std::uint32_t end = std::clamp(wanted.actors, least_actors, most);
+  // The bearable numbers next to `before` are an interval: bisection finds its end.
+  std::uint32_t good = before;
+  std::uint32_t bad = end > before ? end + 1 : end - 1;
+  while (std::max(good, bad) - std::min(good, bad) > 1) {
+    actors = std::min(good, bad) + (std::max(good, bad) - std::min(good, bad)) / 2;
+    (bearable() ? good : bad) = actors;
+  }
+  return good;
+}
+
+}  // namespace forebay::tuner

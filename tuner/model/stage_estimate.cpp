@@ -1,0 +1,153 @@
+#include "tuner/model/stage_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace forebay::tuner {
+namespace {
+
+constexpr double kNoisePrior = 0.15;     // coefficient of variation before many splits were seen
+constexpr double kNoisePriorWeight = 4;  // weight in splits
+constexpr double kMostNoise = 10;
+constexpr double kNoiseMemory = 400;       // splits
+constexpr double kLeastCpuShare = 0.005;   // below these two, CPU time says nothing about
+constexpr double kLeastCpuSeconds = 1e-6;  // the service time; seconds of a split
+constexpr double kConvincing = 1;          // logarithm of how much likelier a doubt has to be
+constexpr double kSlow = 0.5;              // of an interval: faster splits do not mislead
+constexpr double kCounted = 2;        // service times of all actors in which splits are counted
+constexpr double kMiscounted = 0.55;  // of the logarithm of their number: never chance
+constexpr double kMiscountedSigmas = 3.5;
+constexpr double kUneven = 0.25;  // variance of splits that began together
+constexpr double kBlur = 0.3;
+constexpr double kWave = 0.1;
+
+}  // namespace
+
+void StageEstimate::observe(const StageObservation& stage, double seconds) {
+  changed_ = false;
+  if (stage.done == 0) {
+    observe_none(stage, seconds);
+    return;
+  }
+  unfinished_ = 0;
+  unfinished_actors_ = 0;
+  const auto done = static_cast<double>(stage.done);
+  const Served served{.seconds = seconds,
+                      .done = done,
+                      .wall = (stage.done_seconds - stage.done_ready_seconds) / done,
+                      .cpu = stage.done_cpu_seconds / done,
+                      .actors = std::max(1.0, stage.done_actors / done)};
+  if (served.wall <= 0) return;
+
+  measured_actors_ = served.actors;
+  // A rate limit only adds waiting, so the largest share of CPU seen is the stage's own.
+  const double share = std::min(1.0, served.cpu / served.wall);
+  cpu_share_ = limit_.refuted_by(stage, served) ? share : std::max(share, cpu_share_);
+  const bool computes = cpu_share_ > kLeastCpuShare && served.cpu > kLeastCpuSeconds;
+  const double intrinsic = computes ? served.cpu / cpu_share_ : served.wall;
+  observe_noise(stage, served.wall);
+  fit(stage, served, intrinsic);
+  count(stage, seconds, limit_.value() > 0 || RateLimit::waited(served, intrinsic));
+  limit_.learn(stage, served, intrinsic);
+}
+
+void StageEstimate::observe_none(const StageObservation& stage, double seconds) {
+  unfinished_ += stage.working_seconds / std::max(1.0, stage.actor_seconds / seconds);
+  // The splits in work began among all these actors, even those that have been asked to leave.
+  const double alive = std::max(1U, stage.actors + stage.leaving);
+  unfinished_actors_ = std::max(unfinished_actors_, alive);
+  if (seen() && unfinished_ > 0) fit_.outlast(unfinished_actors_, unfinished_);
+  if (questioned_ && unfinished_ > 0) questioned_->outlast(unfinished_actors_, unfinished_);
+  limit_.observe_none(seconds, unfinished_);
+  count(stage, seconds, limit_.value() > 0);
+}
+
+void StageEstimate::fit(const StageObservation& stage, const Served& served, double intrinsic) {
+  // Splits that began with another number of actors than now blur the mean.
+  const double blur = kBlur * std::log(std::max(1U, stage.actors) / served.actors);
+  // Long splits that began together end together: one interval contains the short splits, another
+  // the long ones. They differ no more than by their noise.
+  const double wave = std::min(kWave * intrinsic / served.seconds, noise());
+  // Where more is under way than was completed, the completed splits are the short ones.
+  const double early =
+      noise() * std::log(std::max(1.0, stage.working_seconds / stage.done_seconds));
+  const double variance =
+      noise() * noise() / served.done + blur * blur + wave * wave + early * early;
+  changed_ = fit_.observe(served.actors, intrinsic, variance);
+  if (questioned_) questioned_->observe(served.actors, intrinsic, variance);
+}
+
+// The splits completed so far are the short ones, and after a change those that began before it.
+// What cannot mislead is how many were completed in how much work, once that is enough.
+void StageEstimate::count(const StageObservation& stage, double seconds, bool limited) {
+  const double alive = std::max(1U, stage.actors + stage.leaving);
+  if (limited || changed_ || !seen() || alive > count_.actors) count_ = {.actors = alive};
+  if (limited || !seen()) return;
+  const double ready = stage.done_seconds > 0 ? stage.done_ready_seconds / stage.done_seconds : 0;
+  count_.work += stage.working_seconds * (1 - ready);
+  count_.done += static_cast<double>(stage.done);
+  const StageCost cost = fit_.mean();
+  const double service = cost.seconds * cost.slow(count_.actors);
+  if (service < kSlow * seconds) count_ = {.actors = alive};
+  if (count_.work <= kCounted * service * count_.actors) return;
+  const double expected = count_.work / service;
+  const double done = std::max(count_.done, 0.5);
+  const double variance = (noise() * noise() + kUneven) / std::min(expected, done);
+  const double off = std::abs(std::log(expected / done));
+  if (off > std::max(kMiscounted, kMiscountedSigmas * std::sqrt(variance))) {
+    fit_.renew(count_.actors, count_.work / done, variance);
+    if (questioned_) questioned_->renew(count_.actors, count_.work / done, variance);
+    changed_ = true;
+  }
+  count_ = {.actors = alive};
+}
+
+void StageEstimate::question(double actors) {
+  questioned_ = fit_;
+  questioned_->weigh();
+  fit_.question(actors);
+}
+
+bool StageEstimate::conclude() {
+  const bool refuted = questioned_ && fit_.evidence() > questioned_->evidence() + kConvincing;
+  if (questioned_ && !refuted) fit_ = *questioned_;
+  questioned_.reset();
+  return refuted;
+}
+
+void StageEstimate::observe_noise(const StageObservation& stage, double mean) {
+  const auto done = static_cast<double>(stage.done);
+  if (done < 2) return;
+  const double variance = stage.done_seconds_squared / done - mean * mean;
+  const double squared =
+      std::clamp(variance * done / (done - 1) / (mean * mean), 0.0, kMostNoise * kMostNoise);
+  const double kept = std::min(1.0, kNoiseMemory / (noise_weight_ + done));
+  noise_sum_ = (noise_sum_ + squared * done) * kept;
+  noise_weight_ = (noise_weight_ + done) * kept;
+}
+
+double StageEstimate::noise() const {
+  return std::sqrt((noise_sum_ + kNoisePrior * kNoisePrior * kNoisePriorWeight) /
+                   (noise_weight_ + kNoisePriorWeight));
+}
+
+StageCost StageEstimate::completed(StageCost cost) const {
+  cost.cpu = cpu_share_;
+  cost.max_rate = limit_.value();
+  return cost;
+}
+
+std::vector<double> StageEstimate::save() const {
+  std::vector<double> saved = (questioned_ ? *questioned_ : fit_).save();
+  saved.push_back(cpu_share_);
+  return saved;
+}
+
+bool StageEstimate::restore(const std::vector<double>& saved) {
+  if (saved.empty() || !(saved.back() >= 0 && saved.back() <= 1)) return false;
+  if (!fit_.restore({saved.begin(), saved.end() - 1})) return false;
+  cpu_share_ = saved.back();
+  return true;
+}
+
+}  // namespace forebay::tuner
