@@ -69,10 +69,12 @@ Buffer offsets_slab(const ColumnLayout& layout, BufferPool& pool) {
   return pool.take(jagged * SlabCarver::aligned<std::int32_t>(layout.rows + 1));
 }
 
-/// Sets the pointers of `columns` into `data`, which has exactly the bytes that the layout
+/// Sets the pointers of `columns` into `sent`, which has exactly the bytes that the layout
 /// requires.
-Status wrap(const ColumnLayout& layout, const std::byte* data, BufferPool& pool,
-            ColumnSet& columns) {
+Status wrap(const ColumnLayout& layout, const Frame& sent, BufferPool& pool, ColumnSet& columns) {
+  // A frame without bytes may have a null address, which would mean a column that is not there.
+  static constexpr std::byte kNothing{};
+  const std::byte* data = sent.size() > 0 ? sent.data() : &kNothing;
   const ColumnLocations places = ColumnLocations::of(layout);
   columns.rows = layout.rows;
   PackedColumns& packed = columns.packed.emplace();
@@ -140,7 +142,7 @@ Result<UnpackedColumns> unpack_columns(const Frames& frames, const UnpackLimits&
   auto data = plain_data(*layout, sent, limits, pool);
   if (!data) return pass(data);
   UnpackedColumns result;
-  if (auto status = wrap(*layout, data->data(), pool, result.columns); !status) {
+  if (auto status = wrap(*layout, *data, pool, result.columns); !status) {
     return pass(status);
   }
   result.columns.packed->held.push_back(data->keeper());

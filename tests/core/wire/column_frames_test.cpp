@@ -129,6 +129,16 @@ TEST_CASE("weights and extra columns follow the ids, and must be those of the jo
   CHECK_FALSE(unpack(with_layout(layout, frames), true, 2));
 }
 
+TEST_CASE("weights of no rows are weights still", "[core][column_frames]") {
+  Wire wire;
+  ColumnLayout layout;
+  layout.weights = true;
+  const Frames frames = with_layout(layout, {Frame{}, Frame{}});
+  const auto came = unpack_columns(frames, {.max_bytes = 1 << 20, .weights = true}, wire.pool);
+  REQUIRE(came);
+  CHECK(came->columns.packed->weights != nullptr);
+}
+
 TEST_CASE("a layout of a sender that knows neither weights nor extra columns is read",
           "[core][column_frames]") {
   // Version 1 without its last two fields, as an earlier release encodes it: an array of seven.
