@@ -15,6 +15,7 @@
 #include "core/base/result.h"
 #include "core/data/column_set.h"
 #include "core/data/digest.h"
+#include "core/data/row_dealer.h"
 #include "core/data/schema.h"
 
 namespace forebay {
@@ -51,12 +52,16 @@ class RowFilter {
 struct DecodeOptions {
   RowFilter filter;
   bool keep_origins = false;  ///< Fill ColumnSet::origins (sampling and UDF errors need them).
+  /// Hint: the caller will deal the rows so. A decoder may do it as it goes and say so.
+  std::optional<RowDeal> deal = std::nullopt;
 };
 
 /// The result of decoding a split. Every row that the index counted is in exactly one of the first
 /// three members.
 struct Decoded {
   ColumnSet columns;  ///< The rows that the filter keeps, in file order, in the format's schema.
+  bool is_dealt =
+      false;  ///< Not in file order, but as deal_rows() with DecodeOptions::deal has them.
   std::vector<BadRow> bad;     ///< Damaged rows, in file order.
   std::uint64_t filtered = 0;  ///< Sound rows that the filter removed.
   /// Where the decoder found more or fewer rows than the index counted; the split must not be used

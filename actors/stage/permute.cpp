@@ -1,8 +1,6 @@
 #include "actors/stage/permute.h"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -13,139 +11,6 @@ namespace forebay {
 namespace {
 
 using Slices = std::span<const RowSlice>;
-using Places = std::span<const std::uint32_t>;  // Places[i]: where row i of all slices goes.
-
-std::size_t rows_of(Slices slices) {
-  return std::transform_reduce(slices.begin(), slices.end(), std::size_t{0}, std::plus<>(),
-                               [](const RowSlice& slice) { return slice.rows(); });
-}
-
-/// The index of the first id of a row; of the row behind the last one, the number of ids.
-std::size_t first_id(const SparseColumn& column, std::size_t row) {
-  return column.offsets == nullptr ? row : static_cast<std::size_t>(column.offsets[row]);
-}
-
-/// The ids of sparse feature number `feature`.
-std::size_t ids_of(Slices slices, std::size_t feature) {
-  std::size_t ids = 0;
-  for (const RowSlice& slice : slices) {
-    const SparseColumn& column = slice.columns->sparse[feature];
-    ids += first_id(column, slice.end) - first_id(column, slice.begin);
-  }
-  return ids;
-}
-
-/// Whether each row of every slice has exactly one id.
-bool has_one_each(Slices slices, std::size_t feature) {
-  return std::ranges::all_of(slices, [feature](const RowSlice& slice) {
-    return slice.columns->sparse[feature].offsets == nullptr;
-  });
-}
-
-std::size_t slab_bytes(Slices slices, std::size_t rows) {
-  const ColumnSet& first = *slices.front().columns;
-  std::size_t bytes = SlabCarver::aligned<float>(rows) * (first.dense.size() + 1);
-  if (first.origins != nullptr) bytes += SlabCarver::aligned<RowOrigin>(rows);
-  if (first.weights != nullptr) bytes += SlabCarver::aligned<float>(rows);
-  bytes += SlabCarver::aligned<std::int64_t>(rows) * first.extras.size();
-  for (std::size_t i = 0; i < first.sparse.size(); ++i) {
-    bytes += SlabCarver::aligned<std::int64_t>(ids_of(slices, i));
-    if (!has_one_each(slices, i)) bytes += SlabCarver::aligned<std::int32_t>(rows + 1);
-  }
-  return bytes;
-}
-
-/// Asks for the values of a slice of a column. The slices of a part are short and far from each
-/// other, so that the processor itself would wait for the start of each.
-template <class T>
-void fetch(const T* column, const RowSlice& slice) {
-  constexpr std::size_t kLine = 64 / sizeof(T);
-  for (std::size_t row = slice.begin; row < slice.end; row += kLine) {
-    __builtin_prefetch(column + row);
-  }
-}
-
-/// Moves one column of all slices: reads each slice from start to end, writes within the result,
-/// which fits into a cache.
-template <class T, class ColumnOf>
-T* scatter(Slices slices, Places places, SlabCarver& carver, const ColumnOf& column_of) {
-  constexpr std::size_t kAhead = 3;  // slices
-  T* to = carver.take<T>(places.size());
-  const std::uint32_t* place = places.data();
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    const RowSlice& slice = slices[i];
-    if (const std::size_t next = i + kAhead; next < slices.size()) {
-      fetch(column_of(*slices[next].columns), slices[next]);
-    }
-    const T* from = column_of(*slice.columns);
-    for (std::size_t row = slice.begin; row < slice.end; ++row) to[*place++] = from[row];
-  }
-  return to;
-}
-
-/// Calls `visit` with each list of a feature, its first id and length, and its row's new place.
-template <class Visitor>
-void for_each_list(Slices slices, Places places, std::size_t feature, const Visitor& visit) {
-  const std::uint32_t* place = places.data();
-  for (const RowSlice& slice : slices) {
-    const SparseColumn& from = slice.columns->sparse[feature];
-    for (std::size_t row = slice.begin; row < slice.end; ++row) {
-      const std::size_t first = first_id(from, row);
-      visit(from.values + first, first_id(from, row + 1) - first, *place++);
-    }
-  }
-}
-
-/// Writes the offsets of the moved lists: first each list's length at its place.
-void scatter_offsets(Slices slices, Places places, std::size_t feature, std::int32_t* offsets) {
-  offsets[0] = 0;
-  for_each_list(slices, places, feature,
-                [offsets](const std::int64_t*, std::size_t length, std::uint32_t place) {
-                  offsets[place + 1] = static_cast<std::int32_t>(length);
-                });
-  std::inclusive_scan(offsets, offsets + places.size() + 1, offsets);
-}
-
-/// Whether every list has at most one id. This is the usual case; such lists are moved without a
-/// branch on their length.
-bool at_most_one(const std::int32_t* offsets, std::size_t rows) {
-  std::int32_t longest = 0;
-  for (std::size_t i = 0; i < rows; ++i) longest = std::max(longest, offsets[i + 1] - offsets[i]);
-  return longest <= 1;
-}
-
-/// Moves lists of at most one id. An empty list's id is written behind the last one, where a column
-/// has padding.
-void scatter_short(Slices slices, Places places, std::size_t feature, const SparseColumn& to) {
-  const std::int32_t behind = to.offsets[places.size()];
-  for_each_list(slices, places, feature,
-                [&](const std::int64_t* ids, std::size_t length, std::uint32_t place) {
-                  to.values[length == 0 ? behind : to.offsets[place]] = *ids;
-                });
-}
-
-void scatter_lists(Slices slices, Places places, std::size_t feature, const SparseColumn& to) {
-  for_each_list(slices, places, feature,
-                [&](const std::int64_t* ids, std::size_t length, std::uint32_t place) {
-                  std::memcpy(to.values + to.offsets[place], ids, length * sizeof(std::int64_t));
-                });
-}
-
-SparseColumn scatter(Slices slices, Places places, std::size_t feature, SlabCarver& carver) {
-  if (has_one_each(slices, feature)) {
-    return {scatter<std::int64_t>(
-                slices, places, carver,
-                [feature](const ColumnSet& set) { return set.sparse[feature].values; }),
-            nullptr};
-  }
-  SparseColumn to;
-  to.values = carver.take<std::int64_t>(ids_of(slices, feature));
-  to.offsets = carver.take<std::int32_t>(places.size() + 1);
-  scatter_offsets(slices, places, feature, to.offsets);
-  const auto move = at_most_one(to.offsets, places.size()) ? scatter_short : scatter_lists;
-  move(slices, places, feature, to);
-  return to;
-}
 
 /// Draws which row comes to which place, and turns it round: `places` says where each row goes. The
 /// first place is number `first`.
@@ -164,7 +29,7 @@ void draw(std::span<std::uint32_t> sources, std::span<std::uint32_t> places, std
 /// The places of rows, in a buffer of the pool.
 struct Order {
   Buffer memory;
-  Places places;
+  std::span<const std::uint32_t> places;  // where each row goes
 
   Order(std::size_t rows, BufferPool& pool) : memory(pool.take(2 * rows * sizeof(std::uint32_t))) {
     places = numbers().last(rows);
@@ -202,50 +67,11 @@ Order given_order(std::size_t rows, BufferPool& pool) {
   return order;
 }
 
-ColumnSet move_rows(Slices slices, Places places, BufferPool& pool) {
-  ColumnSet moved;
-  moved.rows = places.size();
-  moved.slabs.push_back(pool.take(slab_bytes(slices, moved.rows)));
-  SlabCarver carver(moved.slabs.back().data());
-  const ColumnSet& first = *slices.front().columns;
-  moved.labels =
-      scatter<float>(slices, places, carver, [](const ColumnSet& set) { return set.labels; });
-  if (first.origins != nullptr) {
-    moved.origins = scatter<RowOrigin>(slices, places, carver,
-                                       [](const ColumnSet& set) { return set.origins; });
-  }
-  for (std::size_t i = 0; i < first.dense.size(); ++i) {
-    moved.dense.push_back(
-        scatter<float>(slices, places, carver, [i](const ColumnSet& set) { return set.dense[i]; }));
-  }
-  for (std::size_t i = 0; i < first.sparse.size(); ++i) {
-    moved.sparse.push_back(scatter(slices, places, i, carver));
-  }
-  if (first.weights != nullptr) {
-    moved.weights =
-        scatter<float>(slices, places, carver, [](const ColumnSet& set) { return set.weights; });
-  }
-  for (std::size_t i = 0; i < first.extras.size(); ++i) {
-    moved.extras.push_back(scatter<std::int64_t>(
-        slices, places, carver, [i](const ColumnSet& set) { return set.extras[i]; }));
-  }
-  return moved;
-}
-
-/// Bytes of the largest column of a set, with its offsets.
-std::size_t largest_column(Slices all, std::size_t rows) {
-  std::size_t ids = rows;
-  for (std::size_t i = 0; i < all.front().columns->sparse.size(); ++i) {
-    ids = std::max(ids, ids_of(all, i));
-  }
-  return SlabCarver::aligned<std::int64_t>(ids) + SlabCarver::aligned<std::int32_t>(rows + 1);
-}
-
 }  // namespace
 
 std::size_t permuted_bytes(Slices slices) {
   const std::size_t rows = rows_of(slices);
-  return slab_bytes(slices, rows) + 2 * rows * sizeof(std::uint32_t);
+  return moved_bytes(slices, rows) + 2 * rows * sizeof(std::uint32_t);
 }
 
 ColumnSet permute_rows(Slices slices, std::uint64_t key, BufferPool& pool) {
@@ -259,36 +85,6 @@ ColumnSet permute_sections(Slices slices, const Sections& sections, std::uint64_
 
 ColumnSet join_rows(Slices slices, BufferPool& pool) {
   return move_rows(slices, given_order(rows_of(slices), pool).places, pool);
-}
-
-// Each column is moved into the scratch memory and copied back.
-void permute_in_place(ColumnSet& columns, std::uint64_t key, BufferPool& pool) {
-  const RowSlice slice{&columns, 0, columns.rows};
-  const Slices all(&slice, 1);
-  const Order order = drawn_order(columns.rows, key, pool);
-  const Buffer scratch = pool.take(largest_column(all, columns.rows));
-  const auto permute = [&]<class T>(T* column) {
-    SlabCarver carver(scratch.data());
-    const T* moved =
-        scatter<T>(all, order.places, carver, [column](const ColumnSet&) { return column; });
-    std::copy_n(moved, columns.rows, column);
-  };
-  permute(columns.labels);
-  if (columns.origins != nullptr) permute(columns.origins);
-  if (columns.weights != nullptr) permute(columns.weights);
-  for (float* column : columns.dense) permute(column);
-  for (std::int64_t* column : columns.extras) permute(column);
-  for (std::size_t i = 0; i < columns.sparse.size(); ++i) {
-    const SparseColumn& column = columns.sparse[i];
-    if (column.offsets == nullptr) {
-      permute(column.values);
-      continue;
-    }
-    SlabCarver carver(scratch.data());
-    const SparseColumn moved = scatter(all, order.places, i, carver);
-    std::copy_n(moved.values, column.count(columns.rows), column.values);
-    std::copy_n(moved.offsets, columns.rows + 1, column.offsets);
-  }
 }
 
 }  // namespace forebay

@@ -4,18 +4,10 @@
 #include <cstdint>
 #include <span>
 
+#include "actors/stage/row_mover.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
-
-/// Consecutive rows of a column set.
-struct RowSlice {
-  const ColumnSet* columns = nullptr;
-  std::size_t begin = 0;
-  std::size_t end = 0;
-
-  std::size_t rows() const { return end - begin; }
-};
 
 /// Returns the rows of `slices` as one new set, in an order drawn by `key` (Fisher–Yates): a pure
 /// function of the two. Values keep their bits; a list keeps the order of its ids. The sets have
@@ -40,10 +32,6 @@ struct Sections {
 /// keep their order.
 ColumnSet permute_sections(std::span<const RowSlice> slices, const Sections& sections,
                            std::uint64_t key, BufferPool& pool);
-
-/// Permutes the rows of `columns` in their own memory, as permute_rows() does; takes memory for one
-/// column beside it.
-void permute_in_place(ColumnSet& columns, std::uint64_t key, BufferPool& pool);
 
 /// Returns the rows of `slices` as one new set, in their order.
 ColumnSet join_rows(std::span<const RowSlice> slices, BufferPool& pool);

@@ -22,7 +22,7 @@ constexpr std::uint64_t kFewestPieces = 80;
 /// Decoded bytes of a part, unless pieces are smaller.
 constexpr std::uint64_t kMostPart = 8 << 20;
 
-constexpr std::uint64_t kPiecesDomain = 0x70696563;  // "piec": keys of permutations of pieces
+constexpr std::uint64_t kPiecesDomain = 0x70696563;  // "piec": keys of the deals of pieces
 
 std::vector<std::vector<BlockRef>> pieces_of(const std::vector<BlockRef>& blocks) {
   const std::uint64_t enough =
@@ -137,7 +137,7 @@ std::uint64_t SplitAssembly::rows() const {
 }
 
 std::size_t SplitAssembly::even_begin_of(std::size_t piece, std::size_t part) const {
-  return piece_rows_[piece] * part / parts();
+  return RowDeal::begin_of(part, parts_, piece_rows_[piece]);
 }
 
 std::size_t SplitAssembly::begin_of(std::size_t piece, std::size_t part) const {
@@ -255,8 +255,8 @@ ColumnSet SplitAssembly::columns_of(std::size_t part, bool permuted, BufferPool&
   return permute_sections(slices, contents.sections, mix64(id_.row_key, part), pool);
 }
 
-std::uint64_t SplitAssembly::piece_key(const SplitId& id, std::size_t piece) {
-  return mix64(id.row_key ^ kPiecesDomain, piece);
+RowDeal SplitAssembly::deal_of(std::size_t piece) const {
+  return {.runs = parts_, .key = mix64(id_.row_key ^ kPiecesDomain, piece)};
 }
 
 }  // namespace forebay

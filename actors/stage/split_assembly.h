@@ -13,6 +13,7 @@
 #include "actors/stage/split.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/column_set.h"
+#include "core/data/row_dealer.h"
 
 namespace forebay {
 
@@ -31,9 +32,9 @@ SplitCut cut_split(const std::vector<BlockRef>& blocks, std::uint64_t decoded, b
 
 /// A split of grains while it is made: collects its decoded pieces and deals their rows to parts.
 ///
-/// The rows of each piece are permuted, and part p of n takes the p-th of n equal runs of each
-/// piece, one behind the other; so a part mixes all grains, and each piece is read once, in its
-/// order. These rows are cut into kBatchLanes equal sections, each of which is permuted in itself:
+/// The rows of each piece are dealt to n equal runs (RowDeal), and part p of n takes the p-th run
+/// of each piece, one behind the other; so a part mixes all grains, and has rows of every place of
+/// each. These rows are cut into kBatchLanes equal sections, each of which is permuted in itself:
 /// the rows of a section come from the few pieces that the split's order puts there (EpochOrder).
 /// The runs of the largest piece are a few rows longer or shorter, so that the sections of every
 /// part but the last one take all of its rows.
@@ -58,7 +59,8 @@ class SplitAssembly {
   /// How many rows of a piece have to remain; nullopt: as many as there are.
   std::optional<std::size_t> counted_rows(std::size_t piece) const;
 
-  /// Takes a decoded piece, whose rows are permuted. Returns whether it was the last one.
+  /// Takes a decoded piece, whose rows are dealt unless all rows keep their order. Returns whether
+  /// it was the last one.
   bool add(Split&& piece);
 
   /// The rows of all pieces.
@@ -74,8 +76,8 @@ class SplitAssembly {
   /// Returns the columns of a part: the rows of each section permuted, or all in their order.
   ColumnSet columns_of(std::size_t part, bool permuted, BufferPool& pool) const;
 
-  /// The key of the permutation of a piece's rows.
-  static std::uint64_t piece_key(const SplitId& id, std::size_t piece);
+  /// How the rows of a piece have to be dealt before add(): a run for each part.
+  RowDeal deal_of(std::size_t piece) const;
 
  private:
   /// What a part's columns have: first some sections, then perhaps the rows behind all sections.

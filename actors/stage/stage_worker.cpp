@@ -155,7 +155,7 @@ void StageWorker::shuffle(Split& split) const {
 }
 
 Status StageWorker::decode(Split& split) const {
-  Decoded decoded = inputs_.dataset.format().decode(split.raw, inputs_.decode, inputs_.buffers);
+  Decoded decoded = inputs_.dataset.format().decode(split.raw, options_for(split), inputs_.buffers);
   if (decoded.damaged) {
     return tl::unexpected<Error>(damaged_block(inputs_.dataset, *decoded.damaged));
   }
@@ -166,12 +166,21 @@ Status StageWorker::decode(Split& split) const {
   split.columns = std::move(decoded.columns);
   split.bad = std::move(decoded.bad);
   split.filtered = decoded.filtered;
-  return split.assembly != nullptr ? finish_piece(split) : Status{};
+  return split.assembly != nullptr ? finish_piece(split, decoded.is_dealt) : Status{};
+}
+
+// Rows that are sampled away leave before the others are dealt.
+DecodeOptions StageWorker::options_for(const Split& split) const {
+  DecodeOptions options = inputs_.decode;
+  if (split.assembly != nullptr && inputs_.permutes_rows && !inputs_.plan.samples()) {
+    options.deal = split.assembly->deal_of(split.part);
+  }
+  return options;
 }
 
 // The rows of a piece are dealt to lanes, and how many remain decides which lane gets which row:
 // rows that are sampled away leave before (design/grains.md).
-Status StageWorker::finish_piece(Split& piece) const {
+Status StageWorker::finish_piece(Split& piece, bool is_dealt) const {
   const std::size_t rows = piece.columns.rows;
   if (auto sampled = inputs_.plan.sample(piece.columns, transform_); !sampled) return sampled;
   piece.sampled = rows - piece.columns.rows;
@@ -180,9 +189,8 @@ Status StageWorker::finish_piece(Split& piece) const {
     return tl::unexpected<Error>(
         recounted_split(inputs_.dataset, piece.id.number, *counted, piece.columns.rows));
   }
-  if (inputs_.permutes_rows) {
-    permute_in_place(piece.columns, SplitAssembly::piece_key(piece.id, piece.part),
-                     inputs_.buffers);
+  if (inputs_.permutes_rows && !is_dealt) {
+    deal_rows(piece.columns, piece.assembly->deal_of(piece.part), inputs_.buffers);
   }
   return {};
 }

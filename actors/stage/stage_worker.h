@@ -110,7 +110,8 @@ class StageWorker {
  private:
   Status load(Split& split);
   Status decode(Split& split) const;
-  Status finish_piece(Split& piece) const;
+  DecodeOptions options_for(const Split& split) const;
+  Status finish_piece(Split& piece, bool is_dealt) const;
   void shuffle(Split& split) const;
   Status transform(Split& split, std::function<bool()> cancelled);
 

@@ -16,6 +16,7 @@
 
 #include "actors/format/column_fill.h"
 #include "actors/format/parquet/column_decoder.h"
+#include "actors/format/parquet/dealt_columns.h"
 #include "actors/format/parquet/grain_head.h"
 #include "actors/format/parquet/page_reader.h"
 #include "actors/format/parquet/scratch.h"
@@ -70,6 +71,7 @@ class GrainDecoder {
         options_(options),
         pool_(pool),
         decoder_(level, pool),
+        dealt_(pool),
         labels_(pool),
         weights_(pool) {}
 
@@ -210,6 +212,9 @@ class GrainDecoder {
       if (auto problem = decode_flat(grain, *wanted_.weight, missing_double(), weights_.of(rows)))
         return problem;
     }
+    const bool keeps_all = label_rows(rows) && options_.filter.keeps_all();
+    // Only the rows that remain are dealt, and those of all grains together.
+    if (keeps_all && grains_.size() == 1 && options_.deal) dealt_.begin(*options_.deal, rows);
     if (auto problem = decode_extras(grain)) return problem;
     for (std::size_t leaf = 0; leaf < wanted_.leaves.size(); ++leaf) {
       if (wanted_.leaves[leaf].use != Use::kDense) continue;
@@ -220,7 +225,11 @@ class GrainDecoder {
       if (auto problem = problem_of(grain, column.leaf, decode_sparse(grain, column)))
         return problem;
     }
-    keep_rows(grain, before);
+    if (keeps_all) {
+      end_rows(*grain.block, rows, nullptr);
+    } else {
+      keep_rows(grain, before);
+    }
     return std::nullopt;
   }
 
@@ -238,11 +247,13 @@ class GrainDecoder {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t i = 0; i < wanted_.extra.size(); ++i) {
       const std::size_t leaf = wanted_.extra[i];
-      std::int64_t* const out = fill_->extras[i] + kept_;
+      std::int64_t* const place = fill_->extras[i] + kept_;
+      std::int64_t* const out = dealt_.source_of(place);
       const bool real = wanted_.leaves[leaf].use == Use::kNumber;
       auto problem = real ? decode_flat(grain, leaf, kNone, reinterpret_cast<double*>(out))
                           : decode_flat(grain, leaf, std::int64_t{0}, out);
       if (problem) return problem;
+      dealt_.finish(place);
     }
     return std::nullopt;
   }
@@ -257,8 +268,10 @@ class GrainDecoder {
     };
     if (stored.list_size == 0) {
       const auto found = std::ranges::find_if(wanted_.dense, is_of_leaf) - wanted_.dense.begin();
-      return decode_flat(grain, leaf, missing_value(),
-                         fill_->dense[static_cast<std::size_t>(found)] + kept_);
+      float* const place = fill_->dense[static_cast<std::size_t>(found)] + kept_;
+      auto problem = decode_flat(grain, leaf, missing_value(), dealt_.source_of(place));
+      if (!problem) dealt_.finish(place);
+      return problem;
     }
     const Buffer items = pool_.take(range.rows * stored.list_size * sizeof(float));
     const float* const from = items.as<const float>();
@@ -268,8 +281,11 @@ class GrainDecoder {
     if (problem) return problem;
     for (std::size_t i = 0; i < wanted_.dense.size(); ++i) {
       if (!is_of_leaf(wanted_.dense[i])) continue;
+      float* const place = fill_->dense[i] + kept_;
+      float* const out = dealt_.source_of(place);
       for (std::size_t row = 0; row < range.rows; ++row)
-        fill_->dense[i][kept_ + row] = from[row * stored.list_size + wanted_.dense[i].item];
+        out[row] = from[row * stored.list_size + wanted_.dense[i].item];
+      dealt_.finish(place);
     }
     return std::nullopt;
   }
@@ -277,8 +293,11 @@ class GrainDecoder {
   std::string decode_sparse(const LoadedGrain& grain, IdColumn& column) {
     const GrainLeaf& stored = grain.head.leaves[column.leaf];
     const RowRange range{.skipped = stored.skipped, .rows = grain.head.rows};
-    return decoder_.sparse(stored.leaf(), pages_of_leaf(grain, column.leaf), limits_of(stored),
-                           range, column.ids);
+    IdSink ids = dealt_.source_of(column.ids);
+    std::string problem = decoder_.sparse(stored.leaf(), pages_of_leaf(grain, column.leaf),
+                                          limits_of(stored), range, ids);
+    if (problem.empty()) dealt_.finish(ids, column.ids);
+    return problem;
   }
 
   /// Writes the label and the weight of a row; returns whether they are sound.
@@ -332,7 +351,6 @@ class GrainDecoder {
   void keep_rows(const LoadedGrain& grain, const std::vector<IdColumn>& before) {
     const std::size_t rows = grain.head.rows;
     const BlockRef& block = *grain.block;
-    if (label_rows(rows) && options_.filter.keeps_all()) return end_rows(block, rows, nullptr);
     std::vector<std::uint32_t> kept;
     bool all = true;
     for (std::size_t row = 0; row < rows; ++row) {
@@ -395,6 +413,10 @@ class GrainDecoder {
   }
 
   void finish() {
+    dealt_.deal_in_place(fill_->labels);
+    dealt_.deal_in_place(fill_->weights);
+    dealt_.deal_in_place(fill_->origins);
+    result_.is_dealt = dealt_.has_begun();
     fill_->rows = kept_;
     ColumnSet columns = fill_->finish();
     columns.sparse.clear();
@@ -416,6 +438,7 @@ class GrainDecoder {
   std::vector<IdColumn> ids_;
   Buffer lists_;
   ColumnDecoder decoder_;
+  DealtColumns dealt_;
   Scratch<double> labels_;  // of the grain decoded last, as stored
   Scratch<double> weights_;
   std::size_t kept_ = 0;  // rows of the result so far

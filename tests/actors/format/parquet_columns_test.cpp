@@ -1,11 +1,14 @@
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "actors/format/parquet/column_decoder.h"
+#include "actors/format/parquet/dealt_columns.h"
 #include "core/data/column_set.h"
 #include "tests/support/parquet_bytes.h"
 
@@ -266,6 +269,41 @@ TEST_CASE("a list of another size than its type says is refused", "[actors][parq
   CHECK(decode_pairs(page_with("\x04", 3), {.rows = 2}, items) == other);   // one, then two
   CHECK(decode_pairs(page_with("\x02", 3), {.rows = 2}, items) == other);   // two, then one
   CHECK(decode_pairs(page_with("\x0a", 4), {.rows = 1}, items) == kSound);  // only the first
+}
+
+TEST_CASE("a column of lists is dealt from scratch memory to its place", "[actors][parquet]") {
+  MemoryBudget budget(1 << 26);
+  BufferPool pool(budget);
+  DealtColumns dealt(pool);
+  dealt.begin({.runs = 3, .key = 4}, 90);
+  std::vector<float> rows(90);
+  std::iota(rows.begin(), rows.end(), 0.0F);
+  std::vector<float> order(90);
+  std::ranges::copy(rows, dealt.source_of(order.data()));
+  dealt.finish(order.data());
+  CHECK(order != rows);
+
+  std::vector<std::int64_t> values(200);
+  std::vector<std::int32_t> offsets(91, -1);
+  IdSink place{.values = values.data(), .room = 200, .offsets = offsets.data()};
+  IdSink source = dealt.source_of(place);
+  source.jagged = true;
+  for (std::int32_t row = 0; row < 90; ++row) {
+    for (std::int32_t i = 0; i < row % 4; ++i) source.values[source.count++] = row;
+    source.offsets[row + 1] = static_cast<std::int32_t>(source.count);
+  }
+  source.rows = 90;
+  dealt.finish(source, place);
+  CHECK(place.jagged);
+  CHECK(place.rows == 90);
+  CHECK(place.count == source.count);
+  REQUIRE(place.values == values.data());
+  for (std::size_t row = 0; row < 90; ++row) {
+    REQUIRE(offsets[row + 1] - offsets[row] == static_cast<std::int32_t>(order[row]) % 4);
+    for (std::int32_t i = offsets[row]; i < offsets[row + 1]; ++i) {
+      REQUIRE(values[static_cast<std::size_t>(i)] == static_cast<std::int64_t>(order[row]));
+    }
+  }
 }
 
 }  // namespace

@@ -154,6 +154,41 @@ TEST_CASE("several grains are decoded into one split, without damaged and held-o
   CHECK(parquet.decode(0, 4, held_out).columns.rows == some.filtered);
 }
 
+/// Whether two sets hold the same rows in the same order.
+bool same_rows(const ColumnSet& one, const ColumnSet& other) {
+  if (one.rows != other.rows) return false;
+  for (std::size_t i = 0; i < one.rows; ++i) {
+    if (one.labels[i] != other.labels[i] || one.dense[0][i] != other.dense[0][i] ||
+        one.origins[i].packed != other.origins[i].packed) {
+      return false;
+    }
+  }
+  const std::int64_t* const ids = one.sparse[0].values;
+  return std::equal(ids, ids + one.rows, other.sparse[0].values);
+}
+
+TEST_CASE("what is dealt at once is what is dealt at the end", "[actors][parquet]") {
+  const RowDeal deal{.runs = 7, .key = 11};
+  OpenParquet parquet(ParquetBytes::file_of(columns_of(1000), {.group_rows = 500}));
+  REQUIRE(parquet.units->units().size() == 2);
+  const auto compare = [&](std::size_t end, const RowFilter& filter) {
+    const DecodeOptions plain{.filter = filter, .keep_origins = true};
+    DecodeOptions dealing = plain;
+    dealing.deal = deal;
+    Decoded expected = parquet.decode(0, end, plain);
+    CHECK_FALSE(expected.is_dealt);
+    deal_rows(expected.columns, deal, parquet.pool);
+    Decoded dealt = parquet.decode(0, end, dealing);
+    const bool at_once = dealt.is_dealt;
+    if (!at_once) deal_rows(dealt.columns, deal, parquet.pool);
+    CHECK(same_rows(expected.columns, dealt.columns));
+    return at_once;
+  };
+  CHECK(compare(1, {}));
+  CHECK_FALSE(compare(2, {}));
+  CHECK_FALSE(compare(1, RowFilter(RowFilter::Keep::kTraining, 1, 0.5)));
+}
+
 TEST_CASE("weights and extra columns stay with the rows that are left", "[actors][parquet]") {
   std::vector<ParquetColumn> columns = columns_of(6);
   columns[0].values = {3, 1, 0, 1, 0, 1};

@@ -83,17 +83,6 @@ TEST_CASE("no rows permute to no rows", "[actors][stage]") {
   CHECK(permute_rows(test::numbered_rows(0, 0, pool), 1, pool).rows == 0);
 }
 
-TEST_CASE("rows are permuted in place as into another set", "[actors][stage]") {
-  MemoryBudget budget(1 << 26);
-  BufferPool pool(budget);
-  for (const std::size_t rows : {0, 1, 2, 500}) {
-    ColumnSet columns = test::numbered_rows(7, rows, pool);
-    ColumnSet moved = permute_rows(columns, 5, pool);
-    permute_in_place(columns, 5, pool);
-    if (rows > 0) CHECK(rows_of(std::move(columns), pool) == rows_of(std::move(moved), pool));
-  }
-}
-
 TEST_CASE("the rows of each section are permuted in themselves, those left over are not",
           "[actors][stage]") {
   MemoryBudget budget(1 << 26);

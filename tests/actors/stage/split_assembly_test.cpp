@@ -31,7 +31,7 @@ class AssemblyMaker {
       const std::size_t piece = order[i];
       Split made{.id = id, .part = static_cast<std::uint32_t>(piece)};
       made.columns = test::numbered_rows(10'000 * piece, kRowsOfPieces[piece], pool);
-      permute_in_place(made.columns, SplitAssembly::piece_key(id, piece), pool);
+      deal_rows(made.columns, split->deal_of(piece), pool);
       made.bad.resize(piece == 3 ? 2 : 0);
       made.filtered = piece;
       made.times.stages = {{SplitTimes::Time(10 + i), SplitTimes::Time(20 + i)}};
