@@ -1,6 +1,7 @@
 #include "core/data/row_dealer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <vector>
