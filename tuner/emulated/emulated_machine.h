@@ -1,17 +1,15 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/runtime/stage_pool.h"
-#include "core/runtime/synchronized.h"
 #include "tuner/emulated/emulated_pipeline.h"
 #include "tuner/emulated/machine_thread.h"
+#include "tuner/emulated/pipeline_observer.h"
 #include "tuner/sim/simulator.h"
 #include "tuner/tuned_pipeline.h"
 
@@ -38,12 +36,12 @@ class EmulatedMachine final : public ModelledPipeline {
   void run_until(double seconds) override;
 
   const PipelineDescription& description() const override { return description_; }
-  CurrentState current() const override;
+  CurrentState current() const override { return observer_.current(); }
   Observation observe() override;
   void apply(const Allocation& allocation) override;
 
   double now() const { return thread_.now(); }
-  bool out_of_memory() const { return out_of_memory_; }
+  bool out_of_memory() const { return observer_.out_of_memory(); }
   SimTotals totals() const override;
   /// The model with the events so far applied; for an oracle.
   PipelineModel model() const { return thread_.model(); }
@@ -53,22 +51,13 @@ class EmulatedMachine final : public ModelledPipeline {
   std::optional<Error> failure() const { return pipeline_.failure(); }
 
  private:
-  /// Records the current contents of the pools in the accounting.
-  void look() const;
-  void look_locked() const;
-  StageObservation observe_stage(std::size_t stage, double cpu_seconds);
-  void observe_trainer(Observation& seen);
-
   const PipelineModel model_;
   const PipelineDescription description_;
   const std::function<bool()> stopped_;
-  Synchronized<> serial_;
+  ActorTotals trainer_before_;  // tuner's thread only
   // What a look at the pools brings up to date is mutable.
-  mutable PipelineAccounting accounting_;  // under the lock
-  mutable std::atomic<bool> out_of_memory_{false};
-  std::vector<ActorTotals> totals_before_;  // tuner's thread only, as below; the trainer's last
-  std::vector<double> cpu_before_;
   mutable MachineThread thread_;
+  mutable PipelineObserver observer_;
   EmulatedPipeline pipeline_;
 };
 

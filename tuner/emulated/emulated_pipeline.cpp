@@ -18,14 +18,15 @@ constexpr std::size_t kMostSourceSplits = std::size_t{1} << 24U;
 
 }  // namespace
 
-PipelineAccounting::PipelineAccounting(const PipelineModel& model)
+PipelineAccounting::PipelineAccounting(const PipelineModel& model, double start)
     : model_(model),
       memory_(model.base_bytes, model.memory_bytes),
       exempt_(model.stages.size(), 0),
       census_{.actors = std::vector<std::uint32_t>(model.stages.size(), 0),
               .leaving = std::vector<std::uint32_t>(model.stages.size(), 0),
               .queued = std::vector<std::uint32_t>(model.stages.size(), 0),
-              .prefetch = model.prefetch_splits} {
+              .prefetch = model.prefetch_splits},
+      noted_(start) {
   interval_.queue_fill.resize(model.stages.size());
 }
 
@@ -106,10 +107,11 @@ class EmulatedPipeline::Actor final : public PoolWorker<Split> {
 
   Status on(Split&& split, PoolContext& context) override {
     if (started_up_ && !start_up()) return {};
-    if (stage_ == 0 && !pipeline_.ordered_) put_next_into_source();
+    if (stage_ == 0 && !pipeline_.ordered_ && !pipeline_.options_.outlet) put_next_into_source();
     pipeline_.options_.on_move();
     MachineThread& machine = pipeline_.options_.machine;
     WorkItem work{.stage = stage_,
+                  .node = pipeline_.options_.node,
                   .actors = static_cast<std::uint32_t>(pool().actors()),
                   .begin = std::max({free_since_, split.ready, machine.now() - kMostMadeUp})};
     pipeline_.last_taken_[stage_] = work.begin;
@@ -129,7 +131,9 @@ class EmulatedPipeline::Actor final : public PoolWorker<Split> {
 
   /// Waits until the actor has started up; false: the machine was stopped meanwhile.
   bool start_up() {
-    WorkItem work{.stage = WorkItem::kStartUp, .begin = pipeline_.options_.machine.now()};
+    WorkItem work{.stage = WorkItem::kStartUp,
+                  .node = pipeline_.options_.node,
+                  .begin = pipeline_.options_.machine.now()};
     work.wait_seconds = std::max(0.0, *started_up_ - work.begin);
     if (!pipeline_.options_.machine.do_work(work)) return false;
     free_since_ = work.end;
@@ -143,13 +147,13 @@ class EmulatedPipeline::Actor final : public PoolWorker<Split> {
   }
 
   void put_out(Split& split, PoolContext& context) {
-    Pool& next = *pipeline_.pools_[stage_ + 1];
-    const std::size_t bytes = pipeline_.bytes_of_split_[stage_ + 1];
-    if (!next.try_offer(Split(split), bytes)) {
-      static_cast<void>(next.offer(Split(split), bytes, context));  // False: cancelled.
-      // The queue had space as soon as a split was taken from it, even if this thread woke later.
-      free_since_ = std::clamp(pipeline_.last_taken_[stage_ + 1].load(), free_since_,
-                               pipeline_.options_.machine.now());
+    const bool to_outlet = stage_ + 1 == pipeline_.trainer_ && pipeline_.options_.outlet;
+    const auto had_room = to_outlet ? pipeline_.options_.outlet->take(split, context)
+                                    : pipeline_.put_into_pool(stage_ + 1, split, context);
+    // The queue had space as soon as a split was taken from it, even if this thread woke later.
+    if (had_room) {
+      const double latest = std::max(free_since_, pipeline_.options_.machine.now());
+      free_since_ = std::clamp(*had_room, free_since_, latest);
     }
     pipeline_.options_.on_move();
   }
@@ -212,17 +216,37 @@ EmulatedPipeline::EmulatedPipeline(Options options)
   for (const StageModel& stage : options_.model.stages) {
     bytes_of_split_.push_back(std::max<std::uint64_t>(stage.bytes_out, 1));
   }
+  const bool fed = ordered_ || options_.outlet != nullptr;
   for (std::size_t i = 0; i < trainer_; ++i) {
     const std::size_t splits =
-        i > 0 ? options_.model.queue_splits : (ordered_ ? kMostSourceSplits : kSourceSplits);
+        i > 0 ? options_.model.queue_splits : (fed ? kMostSourceSplits : kSourceSplits);
     pools_.push_back(make_pool(i, options_.model.stages[i].name, splits));
   }
+  if (options_.outlet) return;
   pools_.push_back(make_pool(trainer_, "trainer", asked_.prefetch));
-  if (ordered_) feed_source();
-  for (std::size_t i = 0; i < kSourceSplits && !ordered_; ++i) {
+  fill_source();
+  pools_[trainer_]->grow(1);
+}
+
+void EmulatedPipeline::fill_source() {
+  if (ordered_) return feed_source();
+  for (std::size_t i = 0; i < kSourceSplits; ++i) {
     static_cast<void>(pools_[0]->try_offer(Split{.key = next_split_++, .ready = 0}, 1));
   }
-  pools_[trainer_]->grow(1);
+}
+
+bool EmulatedPipeline::begin(const Split& split) {
+  return pools_[0]->try_offer(Split(split), 1).has_value();
+}
+
+/// Returns since when the pool's queue had room; nothing if the split did not have to wait.
+std::optional<double> EmulatedPipeline::put_into_pool(std::size_t stage, const Split& split,
+                                                      PoolContext& context) {
+  Pool& next = *pools_[stage];
+  if (next.try_offer(Split(split), bytes_of_split_[stage])) return std::nullopt;
+  static_cast<void>(
+      next.offer(Split(split), bytes_of_split_[stage], context));  // False: cancelled.
+  return last_taken_[stage].load();
 }
 
 EmulatedPipeline::~EmulatedPipeline() {
@@ -266,11 +290,15 @@ void EmulatedPipeline::apply(const Allocation& allocation) {
   for (std::size_t i = 0; i < trainer_; ++i) {
     if (wanted.actors[i] < before.actors[i]) pools_[i]->resize(wanted.actors[i]);
   }
-  pools_[trainer_]->set_mailbox_bytes(wanted.prefetch * bytes_of_split_[trainer_]);
+  if (options_.outlet) {
+    options_.outlet->set_prefetch(wanted.prefetch);
+  } else {
+    pools_[trainer_]->set_mailbox_bytes(wanted.prefetch * bytes_of_split_[trainer_]);
+  }
   for (std::size_t i = 0; i < trainer_; ++i) {
     if (wanted.actors[i] > before.actors[i]) pools_[i]->resize(wanted.actors[i]);
   }
-  if (ordered_) feed_source();
+  if (ordered_ && !options_.outlet) feed_source();
 }
 
 void EmulatedPipeline::cancel() {
@@ -287,13 +315,16 @@ Census EmulatedPipeline::census() const {
     // In this order: an actor that leaves in between counts as alive and leaving, or not at all.
     census.leaving.push_back(static_cast<std::uint32_t>(pools_[i]->retiring()));
     census.actors.push_back(static_cast<std::uint32_t>(pools_[i]->actors()));
-    census.queued.push_back(static_cast<std::uint32_t>(pools_[i + 1]->queued()));
+    const bool has_pool = i + 1 < pools_.size();
+    census.queued.push_back(has_pool ? static_cast<std::uint32_t>(pools_[i + 1]->queued())
+                                     : options_.outlet->queued());
   }
   census.queued.back() += early_;
   serial_([&] {
     census.prefetch = asked_.prefetch;
     census.asked = asked_.actors;
   });
+  if (options_.outlet) census.prefetch = options_.outlet->limit();
   return census;
 }
 

@@ -71,7 +71,8 @@ struct Census {
 /// MemoryAccount. Plain state; times in seconds since the start.
 class PipelineAccounting {
  public:
-  explicit PipelineAccounting(const PipelineModel& model);
+  /// From `start` seconds since the start on.
+  explicit PipelineAccounting(const PipelineModel& model, double start = 0);
 
   /// Records the state from `now` on, with `memory_limit` bytes granted.
   void note(double now, const Census& census, std::uint64_t memory_limit);
@@ -106,13 +107,27 @@ class PipelineAccounting {
   Interval interval_;  // fills are integrals until take()
 };
 
+/// What follows the last stage of one node of several: the way to a trainer elsewhere.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  /// Takes a finished split, on the thread of an actor of the last stage, which waits here for
+  /// room. Returns when there was room, in seconds since the start; nullopt: the node stops.
+  virtual std::optional<double> take(const Split& split, PoolContext& context) = 0;
+  /// Splits that count as behind the last stage, and their limit.
+  virtual std::uint32_t queued() const = 0;
+  virtual std::uint32_t limit() const = 0;
+  virtual void set_prefetch(std::uint32_t splits) = 0;
+};
+
 /// The actors of a modelled pipeline: a pool of the real runtime for each stage, and a pool with a
 /// single actor, the trainer.
 ///
 /// The queue behind a stage is the next pool's mailbox, in arrival order, bounded by bytes to the
 /// number of splits that the model gives; the queue before the trainer is the prefetch. The source
-/// is the first mailbox: an actor that takes a split from it adds the next one. Starts without
-/// actors. Any thread may call it, but none of its own actors may destroy it.
+/// is the first mailbox: an actor that takes a split from it adds the next one. One node of several
+/// has an outlet instead of a trainer, and splits only from begin(). Starts without actors. Any
+/// thread may call it, but none of its own actors may destroy it.
 class EmulatedPipeline {
  public:
   struct Options {
@@ -123,6 +138,8 @@ class EmulatedPipeline {
     std::function<void()> on_move = [] {};
     /// Called when the trainer asks and its queue is empty.
     std::function<void()> on_empty = [] {};
+    std::size_t node = 0;
+    Outlet* outlet = nullptr;  ///< Of one node of several; outlives the pipeline.
   };
 
   explicit EmulatedPipeline(Options options);
@@ -137,6 +154,9 @@ class EmulatedPipeline {
   void cancel();
   /// Blocks until every thread has ended. Call it after cancel() and the machine's stop().
   void wait_until_gone();
+
+  /// Adds a split to the source, of one node of several; false: the pools were stopped.
+  bool begin(const Split& split);
 
   Census census() const;
   /// Splits that the trainer finished.
@@ -159,6 +179,8 @@ class EmulatedPipeline {
   void fail_with(const Error& error);
   std::unique_ptr<PoolWorker<Split>> make_actor(std::size_t stage);
   void feed_source();
+  void fill_source();
+  std::optional<double> put_into_pool(std::size_t stage, const Split& split, PoolContext& context);
 
   const Options options_;
   const std::size_t trainer_;  // the trainer's stage number: one past the last stage

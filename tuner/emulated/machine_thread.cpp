@@ -2,17 +2,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/runtime/executor/parker.h"
 
 namespace forebay::tuner {
-/// A sleeping actor's work; lives on the stack of the actor's thread.
-struct MachineThread::Sleeper : WorkItem {
-  explicit Sleeper(const WorkItem& work) : WorkItem(work) {}
 
-  bool done = false;  // set before the only unpark; false: stopped
+/// An actor's work, which lives on the stack of the actor's thread; or work without an actor, which
+/// lives until `then` was called or is not to be called any more.
+struct MachineThread::Sleeper : WorkItem {
+  explicit Sleeper(const WorkItem& work, std::function<void(const WorkItem&)> done_later = {})
+      : WorkItem(work), then(std::move(done_later)) {}
+
+  /// Tells that the work has ended or was stopped. The sleeper may be gone afterwards.
+  void wake() {
+    if (!then) return parker.unpark();
+    const std::unique_ptr<Sleeper> own(this);
+    if (done) then(*this);
+  }
+
+  bool done = false;  // set before the only wake(); false: stopped
   Parker parker;
+  const std::function<void(const WorkItem&)> then;
 };
 
 MachineThread::MachineThread(const PipelineModel& model, std::uint64_t seed, const Clock& clock)
@@ -27,8 +40,26 @@ double MachineThread::now() const { return in_seconds(clock_.now() - start_); }
 bool MachineThread::do_work(WorkItem& work) {
   Sleeper sleeper(work);
   Ended ended;
-  const bool begun = serial_([&] {
-    if (stopped_) return false;
+  if (!begin(sleeper, ended)) return false;
+  wake(ended);
+  sleeper.parker.park();
+  if (!sleeper.done) return false;
+  work = static_cast<const WorkItem&>(sleeper);
+  count_lateness(work);
+  return true;
+}
+
+void MachineThread::do_later(const WorkItem& work, std::function<void(const WorkItem&)> done) {
+  auto sleeper = std::make_unique<Sleeper>(work, std::move(done));
+  Ended ended;
+  if (begin(*sleeper, ended)) sleeper.release();  // Owned by its wake().
+  wake(ended);
+}
+
+bool MachineThread::begin(Sleeper& sleeper, Ended& ended) {
+  return serial_([&] {
+    const bool lost = lost_.contains(sleeper.node) && sleeper.stage != machine_.trainer();
+    if (stopped_ || lost) return false;
     sleepers_.insert(&sleeper);
     advance(ended);
     machine_.begin(sleeper);
@@ -36,19 +67,34 @@ bool MachineThread::do_work(WorkItem& work) {
     plan_tick();
     return true;
   });
-  if (!begun) return false;
-  wake(ended);
-  sleeper.parker.park();
-  const double woke = now();
-  if (!sleeper.done) return false;
-  work = static_cast<const WorkItem&>(sleeper);
+}
+
+void MachineThread::count_lateness(const WorkItem& work) {
+  const double late = now() - work.end;
   serial_([&] {
     ++lateness_.wakes;
-    lateness_.seconds += woke - work.end;
-    lateness_.worst_seconds = std::max(lateness_.worst_seconds, woke - work.end);
+    lateness_.seconds += late;
+    lateness_.worst_seconds = std::max(lateness_.worst_seconds, late);
     lateness_.work_seconds += work.seconds();
   });
-  return true;
+}
+
+void MachineThread::lose(std::size_t node) {
+  Ended ended;
+  Ended dropped;
+  serial_([&] {
+    lost_.insert(node);
+    advance(ended);
+    machine_.drop(node, dropped);
+    for (WorkItem* work : dropped) sleepers_.erase(static_cast<Sleeper*>(work));
+    plan_tick();
+  });
+  wake(ended);
+  wake(dropped);
+}
+
+void MachineThread::bring_back(std::size_t node) {
+  serial_([&] { lost_.erase(node); });
 }
 
 /// Appends finished work to `ended`. The caller wakes its sleepers after it releases the lock.
@@ -64,7 +110,7 @@ void MachineThread::advance(Ended& ended) {
 }
 
 void MachineThread::wake(const Ended& ended) {
-  for (WorkItem* work : ended) static_cast<Sleeper*>(work)->parker.unpark();
+  for (WorkItem* work : ended) static_cast<Sleeper*>(work)->wake();
 }
 
 /// Schedules the next tick. A tick that fires early is harmless: it plans the next.
@@ -105,7 +151,7 @@ void MachineThread::freeze() {
 void MachineThread::stop() {
   serial_([this] {
     stopped_ = true;
-    for (Sleeper* sleeper : sleepers_) sleeper->parker.unpark();
+    for (Sleeper* sleeper : sleepers_) sleeper->wake();
     sleepers_.clear();
   });
   timers_.stop();
@@ -116,7 +162,7 @@ std::vector<double> MachineThread::cpu_seconds() {
   std::vector<double> used;
   serial_([&] {
     advance(ended);
-    for (std::size_t i = 0; i < machine_.model().stages.size(); ++i) {
+    for (std::size_t i = 0; i < machine_.lines(); ++i) {
       used.push_back(machine_.cpu_seconds(i));
     }
   });
@@ -124,9 +170,19 @@ std::vector<double> MachineThread::cpu_seconds() {
   return used;
 }
 
-Limits MachineThread::limits() const {
-  return serial_([this] {
-    return Limits{.cpus = machine_.model().cpus, .memory_bytes = machine_.model().memory_bytes};
+Limits MachineThread::limits(std::size_t node) const {
+  return serial_([&] {
+    const PipelineModel& model = machine_.model();
+    if (model.nodes.empty()) return Limits{.cpus = model.cpus, .memory_bytes = model.memory_bytes};
+    const NodeModel& own = model.nodes[node];
+    return Limits{.cpus = own.cpus, .memory_bytes = own.memory_bytes};
+  });
+}
+
+double MachineThread::link_rate(std::size_t node) const {
+  return serial_([&] {
+    const PipelineModel& model = machine_.model();
+    return model.nodes.empty() || model.nodes[node].trainer ? 0.0 : model.nodes[node].link_rate;
   });
 }
 

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 #include <unordered_set>
 #include <vector>
 
@@ -48,6 +50,15 @@ class MachineThread {
   /// Blocks until the work is done. Returns false if the machine was stopped meanwhile.
   [[nodiscard]] bool do_work(WorkItem& work);
 
+  /// Begins work without an actor, and calls `done` when it ends: on any thread, which `done` must
+  /// not block, and without a lock. Not called if the machine or the work's node stops first.
+  void do_later(const WorkItem& work, std::function<void(const WorkItem&)> done);
+
+  /// Loses a node: its work ends now, with do_work() returning false, also that which begins before
+  /// bring_back().
+  void lose(std::size_t node);
+  void bring_back(std::size_t node);
+
   /// Sleeps until that time, also after freeze(). Must not be called after stop().
   void wait_until(double seconds);
 
@@ -56,11 +67,13 @@ class MachineThread {
   /// Wakes all sleeping actors and makes do_work() return false from now on.
   void stop();
 
-  /// CPU seconds that each stage has used so far, unfinished work included.
+  /// CPU seconds that each line (nodes × stages) has used so far, unfinished work included.
   std::vector<double> cpu_seconds();
 
-  /// The limits that the model sets now.
-  Limits limits() const;
+  /// The limits that the model sets a node now.
+  Limits limits(std::size_t node = 0) const;
+  /// Bytes a second of a node's link now; 0: it has none.
+  double link_rate(std::size_t node) const;
   /// The model with its past events applied.
   PipelineModel model() const;
   Lateness lateness() const;
@@ -74,6 +87,8 @@ class MachineThread {
   void plan_tick();
   std::chrono::nanoseconds moment(double seconds) const;
   static void wake(const Ended& ended);
+  bool begin(Sleeper& sleeper, Ended& ended);
+  void count_lateness(const WorkItem& work);
 
   const Clock& clock_;
   const std::chrono::nanoseconds start_;
@@ -82,6 +97,7 @@ class MachineThread {
   std::unordered_set<Sleeper*> sleepers_;  // actors whose work has not ended
   double tick_at_ = std::numeric_limits<double>::infinity();
   std::optional<TimerQueue::Key> tick_;
+  std::set<std::size_t> lost_;  // nodes
   bool frozen_ = false;
   bool stopped_ = false;
   Lateness lateness_;

@@ -4,37 +4,20 @@
 #include <limits>
 #include <utility>
 
+#include "tuner/world/world_layout.h"
+#include "tuner/world/world_speeds.h"
+
 namespace forebay::tuner {
-namespace {
-
-SharedSpeeds speeds_on(const PipelineModel& model) {
-  std::vector<SharedSpeeds::Resource> resources;
-  for (const ResourceModel& each : model.resources) {
-    resources.push_back({.rate = each.rate, .stalls_cpu = each.stalls_cpu()});
-  }
-  SharedSpeeds speeds(resources, {model.cpus});
-  for (const StageModel& stage : model.stages) {
-    std::vector<SharedSpeeds::Use> uses;
-    for (const ResourceUse& use : stage.uses) {
-      for (std::size_t r = 0; r < model.resources.size(); ++r) {
-        if (model.resources[r].name == use.resource) uses.push_back({r, use.units});
-      }
-    }
-    speeds.add_line(0, stage.cpu, std::move(uses));
-  }
-  return speeds;
-}
-
-}  // namespace
-
 SharedWork::SharedWork(const PipelineModel& model)
-    : speeds_(speeds_on(model)), lines_(model.stages.size()) {
+    : stages_(model.stages.size()),
+      speeds_(speeds_of(model)),
+      lines_(nodes_of(model).size() * stages_) {
   for (std::size_t i = 0; i < lines_.size(); ++i) lines_[i].speed = speeds_.of(i);
 }
 
 void SharedWork::start(WorkItem& work, double seconds, double at, double now) {
   advance(now);
-  Line& line = lines_[work.stage];
+  Line& line = lines_[line_of(work)];
   // A thread that woke late has its work progress as if it had begun in time.
   const double late = std::clamp((now - at) * line.speed.speed, 0.0, seconds);
   line.used += late * line.speed.cpu;
@@ -43,13 +26,14 @@ void SharedWork::start(WorkItem& work, double seconds, double at, double now) {
                      .seconds = seconds,
                      .cpu = line.cpu - late * line.speed.cpu,
                      .ready = line.ready - late * line.speed.cpu * (line.speed.stretch - 1)});
-  speeds_.begin(work.stage, seconds);
+  speeds_.begin(line_of(work), seconds);
   take_over_speeds();
 }
 
 void SharedWork::set(const PipelineModel& model, double now) {
   advance(now);
-  speeds_.set_cpus(0, model.cpus);
+  const std::vector<NodeModel> nodes = nodes_of(model);
+  for (std::size_t k = 0; k < nodes.size(); ++k) speeds_.set_cpus(k, nodes[k].cpus);
   for (std::size_t r = 0; r < model.resources.size(); ++r) {
     speeds_.set_rate(r, model.resources[r].rate);
   }
@@ -83,6 +67,16 @@ void SharedWork::advance(double now) {
   now_ = std::max(now_, now);
 }
 
+void SharedWork::drop(std::size_t node, std::vector<WorkItem*>& dropped) {
+  for (std::size_t i = node * stages_; i < (node + 1) * stages_; ++i) {
+    for (auto& running = lines_[i].running; !running.empty(); running.pop()) {
+      speeds_.end(i, running.top().seconds);
+      dropped.push_back(running.top().work);
+    }
+  }
+  take_over_speeds();
+}
+
 WorkItem& SharedWork::pop(double now) {
   advance(now);
   const auto next =
@@ -93,7 +87,7 @@ WorkItem& SharedWork::pop(double now) {
   work.end = now;
   work.cpu_seconds = next->cpu - ended.cpu;
   work.wait_seconds = work.seconds() - work.cpu_seconds - (next->ready - ended.ready);
-  speeds_.end(work.stage, ended.seconds);
+  speeds_.end(line_of(work), ended.seconds);
   take_over_speeds();
   return work;
 }

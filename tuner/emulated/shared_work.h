@@ -10,8 +10,9 @@
 
 namespace forebay::tuner {
 
-/// The work of one node whose stages share resources beside the CPUs: each split progresses as
-/// SharedSpeeds says. Pure: times are passed in and never go back. Does not own the work.
+/// The work of nodes whose stages share resources beside the CPUs: each split progresses as
+/// SharedSpeeds says. Its lines are those of tuner/world/world_layout.h. Pure: times are passed in
+/// and never go back. Does not own the work.
 class SharedWork {
  public:
   explicit SharedWork(const PipelineModel& model);
@@ -25,7 +26,9 @@ class SharedWork {
   void advance(double now);
   /// Removes the work that ends now and fills in what it took.
   WorkItem& pop(double now);
-  double cpu_seconds(std::size_t stage) const { return lines_[stage].used; }
+  /// Removes a node's work, which ends no more; appends it to `dropped`.
+  void drop(std::size_t node, std::vector<WorkItem*>& dropped);
+  double cpu_seconds(std::size_t line) const { return lines_[line].used; }
 
  private:
   struct Running {
@@ -36,7 +39,8 @@ class SharedWork {
     double ready = 0;
     bool operator<(const Running& other) const { return end > other.end; }
   };
-  /// One stage: clocks of the work, CPU time and waiting for a CPU of a split that always runs.
+  /// One stage of a node: clocks of the work, CPU time and waiting for a CPU of a split that always
+  /// runs.
   struct Line {
     SharedSpeeds::Speed speed = {};
     double clock = 0;
@@ -47,8 +51,10 @@ class SharedWork {
   };
 
   double end_of(const Line& line) const;
+  std::size_t line_of(const WorkItem& work) const { return work.node * stages_ + work.stage; }
   void take_over_speeds();
 
+  std::size_t stages_;
   SharedSpeeds speeds_;
   std::vector<Line> lines_;
   double now_ = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "tuner/world/world_layout.h"
 
 namespace forebay::tuner {
 namespace {
@@ -57,9 +58,10 @@ VirtualMachine::VirtualMachine(PipelineModel model, std::uint64_t seed)
       normal_(seed),
       tails_(mix64(seed, 1)),
       cpus_(model_.cpus, model_.stages.size()),
-      gates_(model_.stages.size()) {
+      gates_(nodes_of(model_).size() * model_.stages.size()) {
   for (const StageModel& stage : model_.stages) noise_.emplace_back(stage.noise);
-  if (!model_.resources.empty()) shared_.emplace(model_);
+  links_.resize(nodes_of(model_).size());
+  if (!model_.resources.empty() || !model_.nodes.empty()) shared_.emplace(model_);
   apply_model(0);
 }
 
@@ -74,25 +76,32 @@ double VirtualMachine::end_of_step(WorkItem& work) const {
 
 double VirtualMachine::drawn(const WorkItem& work) {
   const StageModel& stage = model_.stages[work.stage];
-  const double seconds = stage.seconds * stage.slow(work.actors) * noise_[work.stage].next(normal_);
+  const double factor = model_.nodes.empty() ? 1 : model_.nodes[work.node].seconds_factor;
+  const double seconds =
+      stage.seconds * factor * stage.slow(work.actors) * noise_[work.stage].next(normal_);
   if (!stage.tail || tails_.uniform() >= stage.tail->share) return seconds;
   return seconds * std::pow(1 - tails_.uniform(), -1 / stage.tail->shape);
 }
 
 void VirtualMachine::begin(WorkItem& work) {
-  if (work.stage >= model_.stages.size()) {
-    work.cpu_seconds = 0;
-    if (work.stage == model_.stages.size()) work.wait_seconds = model_.trainer_step_seconds;
-    waits_.push(
-        {work.stage == WorkItem::kStartUp ? work.begin + work.wait_seconds : end_of_step(work),
-         &work});
-    return;
-  }
+  if (work.stage >= model_.stages.size()) return wait(work);
   const StageModel& stage = model_.stages[work.stage];
   const double seconds = drawn(work);
   work.cpu_seconds = seconds * stage.cpu;
   work.wait_seconds = seconds - work.cpu_seconds;
-  gates_[work.stage].add(work);
+  gates_[line_of(work)].add(work);
+}
+
+/// Begins work that needs no CPU: the trainer's, an actor's start, or a split's way over a link.
+void VirtualMachine::wait(WorkItem& work) {
+  work.cpu_seconds = 0;
+  if (work.stage == WorkItem::kLink) {
+    const auto bytes = static_cast<double>(model_.stages.back().bytes_out);
+    return links_[work.node].start(work, bytes, work.begin, std::max(now_, work.begin));
+  }
+  if (work.stage == model_.stages.size()) work.wait_seconds = model_.trainer_step_seconds;
+  const bool starts = work.stage == WorkItem::kStartUp;
+  waits_.push({starts ? work.begin + work.wait_seconds : end_of_step(work), &work});
 }
 
 void VirtualMachine::advance(double now, std::vector<WorkItem*>& ended) {
@@ -105,7 +114,7 @@ void VirtualMachine::advance(double now, std::vector<WorkItem*>& ended) {
 
 double VirtualMachine::next_due() const {
   const double work_end = shared_ ? shared_->next_end() : cpus_.next_end();
-  return std::min({next_event(), next_gate(), next_wait_end(), work_end});
+  return std::min({next_event(), next_gate(), next_wait_end(), next_crossed(), work_end});
 }
 
 double VirtualMachine::next_event() const {
@@ -125,6 +134,12 @@ double VirtualMachine::next_wait_end() const {
   return waits_.top().end;
 }
 
+double VirtualMachine::next_crossed() const {
+  double next = kNever;
+  for (const SharedLink& link : links_) next = std::min(next, link.next_end());
+  return next;
+}
+
 /// Processes the first event that is due; a model event goes before all others of the same moment.
 void VirtualMachine::happen(double due, std::vector<WorkItem*>& ended) {
   const double moment = std::max(due, now_);
@@ -133,6 +148,7 @@ void VirtualMachine::happen(double due, std::vector<WorkItem*>& ended) {
   if (next_event() <= due) return apply_model(due);
   if (next_gate() <= due) return start_next();
   if (next_wait_end() <= due) return end_wait(ended);
+  if (next_crossed() <= due) return cross_link(due, ended);
   WorkItem& work = shared_ ? shared_->pop(moment) : cpus_.pop();
   work.end = due;
   ended.push_back(&work);
@@ -147,7 +163,12 @@ void VirtualMachine::apply_model(double at) {
   }
   if (shared_) shared_->set(model_, now_);
   cpus_.set_cpus(model_.cpus);
-  for (std::size_t i = 0; i < gates_.size(); ++i) gates_[i].set_max_rate(model_.stages[i].max_rate);
+  for (std::size_t i = 0; i < gates_.size(); ++i) {
+    gates_[i].set_max_rate(model_.stages[i % model_.stages.size()].max_rate);
+  }
+  for (std::size_t k = 0; k < model_.nodes.size(); ++k) {
+    links_[k].set_rate(model_.nodes[k].link_rate, now_);
+  }
 }
 
 void VirtualMachine::start_next() {
@@ -161,6 +182,25 @@ void VirtualMachine::start_next() {
   const double end = start + work.wait_seconds;
   work.wait_seconds = end - work.begin;
   waits_.push({end, &work});
+}
+
+void VirtualMachine::cross_link(double at, std::vector<WorkItem*>& ended) {
+  SharedLink& link = *std::ranges::min_element(links_, {}, &SharedLink::next_end);
+  ended.push_back(&link.pop(at));
+}
+
+void VirtualMachine::drop(std::size_t node, std::vector<WorkItem*>& dropped) {
+  const std::size_t stages = model_.stages.size();
+  if (shared_) shared_->drop(node, dropped);
+  for (std::size_t i = 0; i < stages; ++i) gates_[node * stages + i].drop(dropped);
+  links_[node].drop(dropped);
+  std::vector<WaitingWork> kept;
+  for (; !waits_.empty(); waits_.pop()) {
+    const WaitingWork& next = waits_.top();
+    const bool goes = next.work->node == node && next.work->stage == WorkItem::kStartUp;
+    goes ? dropped.push_back(next.work) : kept.push_back(next);
+  }
+  for (const WaitingWork& each : kept) waits_.push(each);
 }
 
 void VirtualMachine::end_wait(std::vector<WorkItem*>& ended) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "tuner/emulated/shared_link.h"
 #include "tuner/emulated/shared_work.h"
 #include "tuner/emulated/virtual_machine_work.h"
 #include "tuner/sim/noise.h"
@@ -85,6 +86,12 @@ class StartGate {
   }
 
   /// Removes and returns the next work, which starts at next_start().
+  /// Removes all waiting work and appends it to `dropped`.
+  void drop(std::vector<WorkItem*>& dropped) {
+    dropped.insert(dropped.end(), waiting_.begin(), waiting_.end());
+    waiting_.clear();
+  }
+
   WorkItem& pop() {
     last_start_ = next_start();
     WorkItem& work = *waiting_.front();
@@ -102,8 +109,9 @@ class StartGate {
 /// ends, given all other work.
 ///
 /// A split's work passes its stage's StartGate, waits (the share off the CPU), then gets its CPU
-/// time from the CpuTokens, and ends; the trainer's work only waits. In a model with resources the
-/// work progresses as SharedWork says instead. Events of the model happen at their times. Pure and
+/// time from the CpuTokens, and ends; the trainer's work only waits. In a model with resources
+/// or several nodes the work progresses as SharedWork says instead, and SharedLink says when a
+/// split has crossed its node's link. Events of the model happen at their times. Pure and
 /// deterministic: times are passed in, in seconds since the start, and never go back. Does not own
 /// the work.
 ///
@@ -124,20 +132,33 @@ class VirtualMachine {
 
   /// The model with its past events applied.
   const PipelineModel& model() const { return model_; }
+  /// Removes all work of a lost node but the trainer's; appends it to `dropped`.
+  void drop(std::size_t node, std::vector<WorkItem*>& dropped);
+
+  /// The trainer's stage number.
+  std::size_t trainer() const { return model_.stages.size(); }
+  /// Nodes × stages.
+  std::size_t lines() const { return gates_.size(); }
   /// CPU seconds used so far, unfinished work included.
-  double cpu_seconds(std::size_t stage) const {
-    return shared_ ? shared_->cpu_seconds(stage) : cpus_.used(stage);
+  double cpu_seconds(std::size_t line) const {
+    return shared_ ? shared_->cpu_seconds(line) : cpus_.used(line);
   }
 
  private:
   double next_event() const;
   double next_gate() const;
   double next_wait_end() const;
+  double next_crossed() const;
   void happen(double due, std::vector<WorkItem*>& ended);
   void apply_model(double at);
   void start_next();
   void end_wait(std::vector<WorkItem*>& ended);
   double drawn(const WorkItem& work);
+  void wait(WorkItem& work);
+  void cross_link(double at, std::vector<WorkItem*>& ended);
+  std::size_t line_of(const WorkItem& work) const {
+    return work.node * model_.stages.size() + work.stage;
+  }
   double end_of_step(WorkItem& work) const;
 
   const PipelineModel original_;
@@ -148,6 +169,7 @@ class VirtualMachine {
   Random tails_;
   std::vector<LogNormal> noise_;  // by stage
   std::optional<SharedWork> shared_;
+  std::vector<SharedLink> links_;  // by node, as the gates
   double now_ = 0;
   std::size_t events_past_ = 0;
   CpuTokens cpus_;

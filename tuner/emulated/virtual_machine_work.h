@@ -9,8 +9,12 @@ namespace forebay::tuner {
 /// actor; a VirtualMachine fills in the second half. Times in seconds since the machine's start.
 struct WorkItem {
   static constexpr std::size_t kStartUp = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kLink = static_cast<std::size_t>(-2);
 
-  std::size_t stage = 0;     ///< One past the last stage: the trainer; kStartUp: an actor's start.
+  /// One past the last stage: the trainer; kStartUp: an actor's start; kLink: the split crosses the
+  /// link of its node.
+  std::size_t stage = 0;
+  std::size_t node = 0;
   std::uint32_t actors = 1;  ///< Alive in the stage at the begin, including this one.
   double begin = 0;          ///< When the split was taken.
 

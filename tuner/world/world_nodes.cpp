@@ -4,36 +4,12 @@
 
 #include "tuner/world/world_layout.h"
 #include "tuner/world/world_simulator.h"
+#include "tuner/world/world_speeds.h"
 
 namespace forebay::tuner {
 namespace {
 
 constexpr std::uint64_t kTails = 0x7461696c73;  // Draws tails apart from noise.
-
-SharedSpeeds shared_by(const PipelineModel& now) {
-  std::vector<SharedSpeeds::Resource> resources;
-  for (const ResourceModel& each : now.resources) {
-    resources.push_back({.rate = each.rate, .stalls_cpu = each.stalls_cpu()});
-  }
-  std::vector<double> cpus;
-  for (const NodeModel& node : now.nodes) cpus.push_back(node.cpus);
-  return {resources, cpus};
-}
-
-/// What a stage uses of the resources that a node sees.
-std::vector<SharedSpeeds::Use> uses_on(const PipelineModel& now, const StageModel& stage,
-                                       std::size_t node) {
-  std::vector<SharedSpeeds::Use> uses;
-  for (const ResourceUse& use : stage.uses) {
-    for (std::size_t r = 0; r < now.resources.size(); ++r) {
-      const ResourceModel& resource = now.resources[r];
-      if (resource.name == use.resource && resource.node.value_or(node) == node) {
-        uses.push_back({.resource = r, .units = use.units});
-      }
-    }
-  }
-  return uses;
-}
 
 }  // namespace
 
@@ -43,7 +19,7 @@ WorldSimulator::WorldSimulator(const PipelineModel& model, std::uint64_t seed)
       description_(world_description(model)),
       stages_(model.stages.size()),
       ordered_(model.stages.back().ordered),
-      speeds_(shared_by(state_.now())),
+      speeds_(speeds_of(state_.now())),
       normal_(seed),
       tails_(mix64(seed, kTails)),
       own_(trainer_node_of(model)),
@@ -59,7 +35,6 @@ WorldSimulator::WorldSimulator(const PipelineModel& model, std::uint64_t seed)
          .trainer = now.nodes[k].trainer});
     for (std::size_t i = 0; i < stages_; ++i) {
       lines_.emplace_back(now.stages[i], k, i).capacity = now.queue_splits;
-      speeds_.add_line(k, now.stages[i].cpu, uses_on(now, now.stages[i], k));
       lines_.back().set_speed(speeds_.of(lines_.size() - 1));
     }
   }

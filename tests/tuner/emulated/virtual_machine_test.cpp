@@ -1,6 +1,8 @@
 #include "tuner/emulated/virtual_machine.h"
 
+#include <algorithm>
 #include <deque>
+#include <vector>
 
 #include "tests/tuner/sim/models.h"
 
@@ -16,6 +18,11 @@ class MachineFixture {
 
   WorkItem& begin(std::size_t stage, double at, std::uint32_t actors = 1) {
     work.push_back({.stage = stage, .actors = actors, .begin = at});
+    machine.begin(work.back());
+    return work.back();
+  }
+  WorkItem& begin_on(std::size_t node, std::size_t stage, double at) {
+    work.push_back({.stage = stage, .node = node, .begin = at});
     machine.begin(work.back());
     return work.back();
   }
@@ -228,6 +235,60 @@ TEST_CASE("noise has mean 1 and the spread that was asked for", "[tuner][emulate
   const double mean = sum / kSplits;
   CHECK(mean == Approx(0.1).epsilon(0.02));
   CHECK(squares / kSplits / mean / mean - 1 == Approx(0.25).epsilon(0.1));
+}
+
+/// Two nodes: n1 is the trainer's, n2 half as fast, with a link of 100 bytes a second.
+PipelineModel two_nodes() {
+  PipelineModel model = one_stage(0.5);
+  model.stages[0].bytes_out = 50;
+  model.nodes = {{.name = "n1", .cpus = 1, .memory_bytes = 1000, .trainer = true},
+                 {.name = "n2",
+                  .cpus = 1,
+                  .memory_bytes = 1000,
+                  .seconds_factor = 2,
+                  .link_rate = 100}};
+  return model;
+}
+
+TEST_CASE("each node has its own speed and CPUs", "[tuner][emulated]") {
+  MachineFixture fixture(two_nodes());
+  REQUIRE(fixture.machine.lines() == 2);
+  const WorkItem& fast = fixture.begin_on(0, 0, 0);
+  const WorkItem& slow = fixture.begin_on(1, 0, 0);
+  CHECK(fixture.pass(10) == 2);
+  CHECK(fast.end == Approx(0.5));
+  CHECK(slow.end == Approx(1));  // It does not share the other node's CPU.
+  CHECK(fixture.machine.cpu_seconds(0) == Approx(0.5));
+  CHECK(fixture.machine.cpu_seconds(1) == Approx(1));
+}
+
+TEST_CASE("splits on a link share its rate evenly", "[tuner][emulated]") {
+  MachineFixture fixture(two_nodes());
+  const WorkItem& first = fixture.begin_on(1, WorkItem::kLink, 0);
+  fixture.pass(0.25);  // 25 of its 50 bytes have crossed.
+  const WorkItem& second = fixture.begin_on(1, WorkItem::kLink, 0.25);
+  CHECK(fixture.pass(10) == 2);
+  CHECK(first.end == Approx(0.75));  // The other 25 at 50 bytes a second,
+  CHECK(second.end == Approx(1));    // then 25 of the second at 100.
+  CHECK(second.ready_seconds() == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("the work of a lost node never ends, the work of the others does", "[tuner][emulated]") {
+  MachineFixture fixture(two_nodes());
+  fixture.begin_on(0, 0, 0);
+  const WorkItem& lost = fixture.begin_on(1, 0, 0);
+  const WorkItem& on_link = fixture.begin_on(1, WorkItem::kLink, 0);
+  const WorkItem& starting = fixture.begin_on(1, WorkItem::kStartUp, 0);
+  const WorkItem& trained = fixture.begin_on(1, fixture.machine.trainer(), 0);
+  std::vector<WorkItem*> dropped;
+  fixture.machine.drop(1, dropped);
+  CHECK(dropped.size() == 3);
+  for (const WorkItem* each : {&lost, &on_link, &starting}) {
+    CHECK(std::ranges::find(dropped, each) != dropped.end());
+  }
+  CHECK(fixture.pass(10) == 2);
+  CHECK(trained.end > 0);
+  CHECK(lost.end == 0);
 }
 
 }  // namespace
