@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/text/printable.h"
+#include "engine/emulated/world_emulation.h"
 #include "engine/job/quantity.h"
 #include "engine/modelled/best_file.h"
 #include "engine/modelled/emulation.h"
@@ -99,8 +100,9 @@ std::string describe(const EmulationView& view, const EmulationSpec& spec) {
                 view.limits.cpus);
   std::string line = figures + format_size(view.memory_bytes) + " of " +
                      format_size(view.limits.memory_bytes) + " |";
+  const std::vector<std::string> names = tuner::line_names(spec.model);
   for (std::size_t i = 0; i < view.allocation.actors.size(); ++i) {
-    line += " " + spec.model.stages[i].name + " " + std::to_string(view.allocation.actors[i]);
+    line += " " + names[i] + " " + std::to_string(view.allocation.actors[i]);
   }
   line += " prefetch " + std::to_string(view.allocation.prefetch);
   if (view.decisions == 0) return line;
@@ -151,14 +153,6 @@ void warn_of_lost_search(const BestFile& best) {
   print_message("the best allocation is searched again next time: " + best.kept().error().message);
 }
 
-Error no_emulated_world(const Invocation& invocation) {
-  return {
-      Code::kInvalid,
-      invocation.arguments.front() +
-          ": has several nodes, or a node whose speed changes, which only the simulator runs so "
-          "far; use forebay simulate"};
-}
-
 }  // namespace
 
 Exit run_simulate(const Invocation& invocation) {
@@ -186,8 +180,7 @@ Exit run_emulate(const Invocation& invocation) {
   const auto period = period_of(invocation);
   if (!period) return Exit::refused(period.error());
   const auto one_node = tuner::as_one_node(run->model);
-  if (!one_node) return Exit::refused(no_emulated_world(invocation));
-  const EmulationSpec spec{.model = *one_node,
+  const EmulationSpec spec{.model = one_node ? *one_node : run->model,
                            .allocation = run->allocation,
                            .seconds = run->seconds,
                            .seed = run->seed,
@@ -195,11 +188,12 @@ Exit run_emulate(const Invocation& invocation) {
                            .find_best = find_best,
                            .period = *period};
   StatusLine line;
-  const auto outcome = emulate(spec, {.stopped = [] { return StopRequest::requested(); },
-                                      .show =
-                                          [&](const EmulationView& view) {
-                                            if (line.is_due()) line.show(describe(view, spec));
-                                          }});
+  const auto outcome = (one_node ? emulate : emulate_world)(
+      spec, {.stopped = [] { return StopRequest::requested(); },
+             .show =
+                 [&](const EmulationView& view) {
+                   if (line.is_due()) line.show(describe(view, spec));
+                 }});
   line.clear();
   if (!outcome) return Exit::of(outcome.error(), Code::kInvalid);
   warn_of_lateness(*outcome);

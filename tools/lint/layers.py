@@ -22,7 +22,7 @@ SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worke
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
-          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "session", "loader",
+          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
            "ranks", "train")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
@@ -93,6 +93,7 @@ MAY_SEE = {
         ["engine/process", "engine/job", "engine/report", "engine/trace", "engine/metrics", "engine/counting"],
     "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
+    "engine/emulated": CORE + SCHEDULER + TUNER + ["engine/cluster", "engine/modelled"],
     "engine/convert": CORE[:2] + ["core/runtime"] + ACTORS + ["engine/process", "engine/job", "engine/outputs", "engine/run"],
     "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/job", "engine/trace", "engine/metrics", "engine/run",
                                   "engine/cluster"],

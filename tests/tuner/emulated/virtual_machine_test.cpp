@@ -241,12 +241,9 @@ TEST_CASE("noise has mean 1 and the spread that was asked for", "[tuner][emulate
 PipelineModel two_nodes() {
   PipelineModel model = one_stage(0.5);
   model.stages[0].bytes_out = 50;
-  model.nodes = {{.name = "n1", .cpus = 1, .memory_bytes = 1000, .trainer = true},
-                 {.name = "n2",
-                  .cpus = 1,
-                  .memory_bytes = 1000,
-                  .seconds_factor = 2,
-                  .link_rate = 100}};
+  model.nodes = {
+      {.name = "n1", .cpus = 1, .memory_bytes = 1000, .trainer = true},
+      {.name = "n2", .cpus = 1, .memory_bytes = 1000, .seconds_factor = 2, .link_rate = 100}};
   return model;
 }
 

@@ -1,0 +1,308 @@
+#include "engine/emulated/world_emulation.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/runtime/actor_host.h"
+#include "core/runtime/synchronized.h"
+#include "engine/emulated/world_machine.h"
+#include "tuner/live/tuner_actor.h"
+#include "tuner/policy/policies.h"
+#include "tuner/world/world_layout.h"
+
+namespace forebay {
+namespace {
+
+constexpr double kBetweenLooks = 0.1;  // seconds
+constexpr double kBetweenShows = 0.5;
+constexpr double kShownOver = 2;  // over a shorter time a rate is too noisy
+
+/// Sums of the whole world at a moment.
+struct WorldTotals {
+  double seconds = 0;
+  ModelledTrainer::Totals trained = {};
+  std::vector<tuner::NodeTotals> nodes = {};
+
+  double cpu_seconds() const {
+    double sum = 0;
+    for (const tuner::NodeTotals& each : nodes) sum += each.cpu_seconds;
+    return sum;
+  }
+};
+
+WorldTotals totals_of(const WorldMachine& machine) {
+  WorldTotals totals{.seconds = machine.now(), .trained = machine.trained()};
+  for (std::size_t k = 0; k < machine.nodes(); ++k) totals.nodes.push_back(machine.totals_of(k));
+  return totals;
+}
+
+/// Actors that each node may have so that all threads stay within the limit.
+std::uint32_t most_actors(const tuner::PipelineModel& model) {
+  const std::size_t nodes = model.nodes.size();
+  const std::size_t beside =
+      std::min(WorldMachine::threads_beside(nodes), WorldMachine::kMostThreads);
+  const std::size_t each = (WorldMachine::kMostThreads - beside) / nodes;
+  return static_cast<std::uint32_t>(std::max(each, model.stages.size()));
+}
+
+Status check_threads_of(const EmulationSpec& spec) {
+  const std::size_t beside = WorldMachine::threads_beside(spec.model.nodes.size());
+  const std::size_t wanted = beside + spec.allocation.total_actors();
+  if (wanted <= WorldMachine::kMostThreads) return {};
+  return fail(Code::kInvalid, "--allocation: " + std::to_string(spec.allocation.total_actors()) +
+                                  " actors on " + std::to_string(spec.model.nodes.size()) +
+                                  " emulated nodes need " + std::to_string(wanted) +
+                                  " threads, but must need at most " +
+                                  std::to_string(WorldMachine::kMostThreads) +
+                                  "; give fewer actors, or use forebay simulate");
+}
+
+struct NodePolicies {
+  std::unique_ptr<tuner::Policy> policy;
+  std::unique_ptr<tuner::Policy> fallback;
+};
+
+/// What is declared of a node, with so few actors that the threads suffice.
+tuner::PipelineDescription description_of_node(const tuner::PipelineModel& model, std::size_t k) {
+  tuner::PipelineDescription description = tuner::node_description(model, k);
+  description.max_actors = most_actors(model);
+  return description;
+}
+
+Result<NodePolicies> policies_of(const EmulationSpec& spec, std::size_t k) {
+  const tuner::NodeModel node = tuner::model_at(spec.model, 0).nodes[k];
+  const tuner::PolicyContext context{
+      .description = description_of_node(spec.model, k),
+      .limits = {.cpus = node.cpus, .memory_bytes = node.memory_bytes},
+      .seed = k == 0 ? spec.seed : mix64(spec.seed, k),
+      .fixed = tuner::part_of_node(spec.allocation, spec.model, k),
+      .truth = {},
+      .weights = {}};
+  auto made = tuner::make_policy(spec.policy, context);
+  if (!made) return pass(made);
+  NodePolicies policies{.policy = std::move(*made), .fallback = nullptr};
+  if (auto plain = tuner::make_policy("intune:no-network", context)) {
+    policies.fallback = std::move(*plain);
+  }
+  return policies;
+}
+
+/// A run in real time: the machine, the tuners of its nodes, and the observations.
+class WorldEmulation {
+ public:
+  WorldEmulation(const EmulationSpec& spec, const EmulationHooks& hooks, WorldMachine& machine)
+      : spec_(spec), hooks_(hooks), machine_(machine), seen_(machine.nodes()) {
+    for (std::size_t k = 0; k < machine.nodes(); ++k) {
+      machine.apply_to(k, tuner::part_of_node(spec.allocation, spec.model, k));
+    }
+  }
+
+  Result<EmulationOutcome> run(std::vector<NodePolicies> policies);
+
+ private:
+  void run_tuned(std::vector<NodePolicies> policies);
+  void watch_until(double seconds);
+  void watch_run();
+  void observe_all();
+  void note(std::size_t node, const tuner::Decision& decision);
+  void show();
+  tuner::Allocation allocation() const;
+  tuner::Observation measured();
+  EmulationOutcome outcome();
+
+  const EmulationSpec& spec_;
+  const EmulationHooks& hooks_;
+  WorldMachine& machine_;
+  EmulationOutcome outcome_;
+  std::vector<WorldTotals> recent_;  // since the first of them: the displayed rates
+  WorldTotals half_;                 // at the begin of the part that counts
+  Synchronized<> serial_;
+  // Guarded by serial_ while tuners live.
+  std::vector<std::vector<tuner::Observation>> seen_;  // by node, of the part that counts
+  EmulationView view_;
+};
+
+Result<EmulationOutcome> WorldEmulation::run(std::vector<NodePolicies> policies) {
+  half_.nodes.resize(machine_.nodes());
+  if (policies.empty()) {
+    watch_run();
+  } else {
+    run_tuned(std::move(policies));
+  }
+  observe_all();
+  if (const auto failure = machine_.failure()) return tl::unexpected<Error>(*failure);
+  return outcome();
+}
+
+void WorldEmulation::run_tuned(std::vector<NodePolicies> policies) {
+  const SystemClock clock;
+  std::vector<EmulatedNodePipeline> pipelines;
+  pipelines.reserve(policies.size());  // Tuners refer to them.
+  ActorSystem system({}, clock);
+  std::vector<tuner::TunerActor::Ref> tuners;
+  for (std::size_t k = 0; k < policies.size(); ++k) {
+    pipelines.emplace_back(machine_, description_of_node(spec_.model, k), k);
+    const auto make_tuner = [this, &clock, &pipelines, &policies, k] {
+      return std::make_unique<tuner::Tuner>(tuner::Tuner::Options{
+          .tuned_pipeline = pipelines[k],
+          .clock = clock,
+          .policy = std::move(policies[k].policy),
+          .fallback = std::move(policies[k].fallback),
+          .on_decision = [this, k](const tuner::Decision& made) { note(k, made); }});
+    };
+    tuners.push_back(
+        tuner::start_tuner(system, {.make_tuner = make_tuner, .period = spec_.period}));
+  }
+  watch_run();
+  for (const auto& tuner : tuners) {
+    if (const auto status = ask(tuner, tuner::AskTunerStatus{}, std::chrono::seconds(10)).wait()) {
+      outcome_.tuner_cpu_share += status->cpu_seconds / std::max(status->seconds, 1e-9);
+    }
+  }
+}
+
+void WorldEmulation::watch_run() {
+  watch_until(spec_.seconds / 2);
+  if (machine_.now() >= spec_.seconds / 2) {
+    if (spec_.policy.empty()) observe_all();
+    half_ = totals_of(machine_);
+    serial_([this] {
+      for (auto& node : seen_) node.clear();
+    });
+  }
+  watch_until(spec_.seconds);
+}
+
+void WorldEmulation::observe_all() {
+  for (std::size_t k = 0; k < machine_.nodes(); ++k) {
+    tuner::Observation seen = machine_.observe_node(k);
+    serial_([&] { seen_[k].push_back(std::move(seen)); });
+  }
+}
+
+void WorldEmulation::watch_until(double seconds) {
+  while (machine_.now() < seconds && !machine_.out_of_memory() && !machine_.failure() &&
+         !hooks_.stopped()) {
+    machine_.run_until(std::min(seconds, machine_.now() + kBetweenLooks));
+    if (recent_.empty() || machine_.now() >= recent_.back().seconds + kBetweenShows) show();
+  }
+}
+
+void WorldEmulation::note(std::size_t node, const tuner::Decision& decision) {
+  serial_([&] {
+    seen_[node].push_back(decision.seen);
+    ++outcome_.decisions;
+    if (!decision.guarded.empty()) ++outcome_.guarded;
+    view_.decisions = std::max(view_.decisions, decision.number);
+    view_.reason = spec_.model.nodes[node].name + ": " +
+                   (decision.fault.empty() ? decision.proposal.reason : decision.fault);
+  });
+}
+
+tuner::Allocation WorldEmulation::allocation() const {
+  tuner::Allocation whole;
+  for (std::size_t k = 0; k < machine_.nodes(); ++k) {
+    const tuner::CurrentState part = machine_.current_of(k);
+    whole.actors.insert(whole.actors.end(), part.actors.begin(), part.actors.end());
+    if (spec_.model.nodes[k].trainer) whole.prefetch = part.prefetch;
+  }
+  return whole;
+}
+
+void WorldEmulation::show() {
+  recent_.push_back(totals_of(machine_));
+  const WorldTotals& now = recent_.back();
+  const WorldTotals& then = recent_.front();
+  const double passed = std::max(now.seconds - then.seconds, 1e-9);
+  EmulationView view = serial_([this] { return EmulationView(view_); });
+  view.seconds = now.seconds;
+  view.splits_per_second = static_cast<double>(now.trained.trained - then.trained.trained) / passed;
+  view.cpus_busy = (now.cpu_seconds() - then.cpu_seconds()) / passed;
+  view.allocation = allocation();
+  view.limits.cpus = 0;
+  for (std::size_t k = 0; k < machine_.nodes(); ++k) {
+    const tuner::CurrentState part = machine_.current_of(k);
+    view.memory_bytes += part.memory_bytes;
+    view.limits.cpus += part.limits.cpus;
+    view.limits.memory_bytes += part.limits.memory_bytes;
+  }
+  if (passed >= kShownOver) recent_.erase(recent_.begin());
+  hooks_.show(view);
+}
+
+/// The observations of all nodes as that of one pipeline, whose stages are the world's lines.
+tuner::Observation WorldEmulation::measured() {
+  const WorldTotals end = totals_of(machine_);
+  tuner::Observation whole{.at_seconds = end.seconds, .limits = {.cpus = 0}};
+  for (std::size_t k = 0; k < machine_.nodes(); ++k) {
+    const tuner::Observation part = sum_of(seen_[k]);
+    whole.stages.insert(whole.stages.end(), part.stages.begin(), part.stages.end());
+    whole.limits.cpus += part.limits.cpus;
+    whole.limits.memory_bytes += part.limits.memory_bytes;
+    whole.memory_bytes += part.memory_bytes;
+    whole.memory_peak += part.memory_peak;
+    if (!spec_.model.nodes[k].trainer) continue;
+    whole.prefetch = part.prefetch;
+    whole.prefetch_fill = part.prefetch_fill;
+  }
+  const double paused = tuner::paused_between(spec_.model, half_.seconds, end.seconds);
+  whole.seconds = end.seconds - half_.seconds - paused;
+  whole.trainer_steps = end.trained.trained - half_.trained.trained;
+  whole.trainer_step_seconds = end.trained.step_seconds - half_.trained.step_seconds;
+  whole.trainer_wait_seconds = end.trained.wait_seconds - half_.trained.wait_seconds;
+  return whole;
+}
+
+EmulationOutcome WorldEmulation::outcome() {
+  ModelledFigures& figures = outcome_.figures;
+  figures.measured = measured();
+  figures.allocation = allocation();
+  const double end = figures.measured.at_seconds;
+  figures.paused_seconds = tuner::paused_between(spec_.model, half_.seconds, end);
+  const double length = std::max(figures.seconds(), 1e-12);
+  for (std::size_t k = 0; k < machine_.nodes(); ++k) {
+    const tuner::NodeTotals now = machine_.totals_of(k);
+    const tuner::NodeTotals& then = half_.nodes[k];
+    figures.nodes.push_back(
+        {.name = spec_.model.nodes[k].name,
+         .splits_per_second = static_cast<double>(now.trained - then.trained) / length,
+         .cpus_used = (now.cpu_seconds - then.cpu_seconds) / length,
+         .peak_memory_bytes = now.memory_peak,
+         .out_of_memory = now.out_of_memory});
+    figures.peak_memory_bytes = std::max(figures.peak_memory_bytes, now.memory_peak);
+  }
+  figures.out_of_memory = machine_.out_of_memory();
+  if (spec_.find_best) {
+    const auto line = tuner::oracle_line(spec_.model, end, spec_.find_best);
+    figures.oracle_splits_per_second = tuner::mean_rate(line, half_.seconds, end);
+    figures.best_known =
+        std::ranges::any_of(line, [](const auto& span) { return !span.best.exact; });
+  }
+  const tuner::Lateness late = machine_.lateness();
+  outcome_.lateness_seconds = late.mean_seconds();
+  outcome_.worst_lateness_seconds = late.worst_seconds;
+  outcome_.kept_time = late.is_made_up_for();
+  return outcome_;
+}
+
+}  // namespace
+
+Result<EmulationOutcome> emulate_world(const EmulationSpec& spec, const EmulationHooks& hooks) {
+  if (auto status = check_threads_of(spec); !status) return pass(status);
+  std::vector<NodePolicies> policies;
+  for (std::size_t k = 0; k < spec.model.nodes.size() && !spec.policy.empty(); ++k) {
+    auto made = policies_of(spec, k);
+    if (!made) return pass(made);
+    policies.push_back(std::move(*made));
+  }
+  const SystemClock clock;
+  auto machine = WorldMachine::make(spec.model, spec.seed, clock);
+  if (!machine) return pass(machine);
+  return WorldEmulation(spec, hooks, **machine).run(std::move(policies));
+}
+
+}  // namespace forebay
