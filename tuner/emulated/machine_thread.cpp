@@ -84,6 +84,7 @@ void MachineThread::lose(std::size_t node) {
   Ended dropped;
   serial_([&] {
     lost_.insert(node);
+    if (stopped_) return;  // Then no sleeper is left, and the machine's items are void.
     advance(ended);
     machine_.drop(node, dropped);
     for (WorkItem* work : dropped) sleepers_.erase(static_cast<Sleeper*>(work));
