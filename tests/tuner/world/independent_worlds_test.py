@@ -43,6 +43,15 @@ def stage(name, seconds, cpu=1.0, noise=0.2, more=""):
     return STAGE.format(name=name, seconds=seconds, cpu=cpu, noise=noise, more=more)
 
 
+def node(name, cpus, more=""):
+    return f'[[node]]\nname = "{name}"\ncpus = {cpus}\nmemory_bytes = 68719476736\n{more}\n'
+
+
+def event(at, more, over=0):
+    ramp = f"over_seconds = {over}.0\n" if over else ""
+    return f"[[event]]\nat_seconds = {at}.0\n{ramp}{more}\n"
+
+
 # name: (file, allocation, seconds, runs of the independent program)
 WORLDS = {
     "stalls, a disk and too few CPUs": (
@@ -71,6 +80,32 @@ WORLDS = {
         + '[[event]]\nat_seconds = 18.0\nnode = "n2"\npresent = true\n'
         + '[[event]]\nat_seconds = 20.0\nover_seconds = 5.0\nstage = "decode"\nseconds_factor = 2.0\n',
         "load=3,n1.decode=6,n2.decode=4", 31, 2),
+    "memory of one node, tails, a thin link": (
+        top("tails", 1) + stage("load", 0.03, 0.3, more="tail = { share = 0.05, shape = 2.5 }")
+        + stage("decode", 0.12, more="uses = { dram = 1.5 }")
+        + '[[resource]]\nname = "dram"\nrate = 30.0\nnode = "n2"\n'
+        + node("n1", 6, "trainer = true") + node("n2", 8) + node("n3", 5, "link_rate = 8.0e7"),
+        "load=2,n1.decode=7,n2.decode=9,n3.decode=5", 60, 1),
+    "CPUs, speeds and links that change": (
+        top("changes", 1) + stage("load", 0.02, 0.5) + stage("decode", 0.1, 0.9)
+        + node("n1", 4, "trainer = true") + node("n2", 6, "link_rate = 1.0e9")
+        + event(8, 'node = "n2"\nlink_rate = 1.5e8', over=6) + event(16, 'node = "n1"\ncpus = 2.0', over=4)
+        + event(24, 'node = "n2"\nseconds_factor = 1.8') + event(32, "trainer_step_seconds = 0.02"),
+        "load=2,n1.decode=6,n2.decode=8", 50, 1),
+    "eight unequal nodes, one server": (
+        top("eight", 1) + stage("load", 0.05, 0.1, more="uses = { nfs = 1.0 }") + stage("decode", 0.15)
+        + '[[resource]]\nname = "nfs"\nrate = 85.0\n'
+        + "".join(node(f"n{k}", 1 + k % 3, "trainer = true" if k == 1 else f"seconds_factor = {1 + 0.1 * k:.1f}\n"
+                       f"link_rate = {4 + 3 * k}.0e7") for k in range(1, 9)),
+        "load=2,decode=3", 40, 1),
+    "crowded stages, spaced starts, pauses, over three nodes": (
+        top("crowded", 1, 0.006, "pause = { every = 6.0, seconds = 1.5 }")
+        + stage("load", 0.03, 0.4, more="max_rate = 45.0\nalpha = 0.05")
+        + stage("udf", 0.06, 0.7, more="alpha = 0.04\nbeta = 0.01\nstart_seconds = 1.5")
+        + stage("batch", 0.02, 1.0, more="uses = { lock = 1.0 }")
+        + '[[resource]]\nname = "lock"\nrate = 95.0\n'
+        + node("n1", 3, "trainer = true") + node("n2", 5) + node("n3", 2, "link_rate = 3.0e8"),
+        "load=3,udf=5,batch=2", 48, 1),
 }
 # file: (allocation, splits/s, CPUs used), over 600 s
 ANSWERS = {
