@@ -61,17 +61,41 @@ expect 0 '"allocation":{"load":8,"udf":8},.*"policy":"max","decisions":[12],"dec
 sed 's/^memory_bytes.*/memory_bytes = 20000000/' "$line" >"$folder/tight.toml"
 expect 0 '"out_of_memory":true' "$folder/tight.toml" --allocation load=8,udf=8 --seconds 20 --json
 
+# A world of two nodes, of which the second has a link for 10 splits a second.
+{ cat "$line"; cat <<'END'
+[[node]]
+name = "n1"
+cpus = 8
+memory_bytes = 1000000000
+trainer = true
+[[node]]
+name = "n2"
+cpus = 8
+memory_bytes = 1000000000
+link_rate = 1.0e7
+END
+} >"$folder/world.toml"
+world="$folder/world.toml"
+keys='"allocation":{"n1.load":1,"n1.udf":2,"n2.load":1,"n2.udf":1},.*"best_known":true,'
+keys+='"nodes":\[{"name":"n1","splits_per_second":.*"allocation":{"load":1,"udf":2},.*{"name":"n2"'
+expect 0 "$keys" "$world" --allocation n1.udf=2 --seconds 1 --json
+expect 0 '"policy":"even","decisions":[2-4],' "$world" --policy even --period 500ms --seconds 1.2 --json
+expect 2 '^forebay: --allocation: 384 actors on 2 emulated nodes need' "$world" --allocation load=128,udf=64
+expect 2 'n3.udf' "$world" --allocation n3.udf=2
+
 # A stop: figures up to then, and 130.
-"$forebay" emulate "$line" --policy even --seconds 600 --json >"$folder/stopped" 2>"$folder/said" &
-emulation=$!
-sleep 1
-kill -INT "$emulation"
-wait "$emulation"
-status=$?
-if [ "$status" -ne 130 ] || ! tail -1 "$folder/stopped" | grep -q '"splits_per_second":'; then
-  echo "a stopped emulation: exit $status; said: $(cat "$folder/stopped" "$folder/said")"
-  failures=$((failures + 1))
-fi
+for file in "$line" "$world"; do
+  "$forebay" emulate "$file" --policy even --seconds 600 --json >"$folder/stopped" 2>"$folder/said" &
+  emulation=$!
+  sleep 1
+  kill -INT "$emulation"
+  wait "$emulation"
+  status=$?
+  if [ "$status" -ne 130 ] || ! tail -1 "$folder/stopped" | grep -q '"splits_per_second":'; then
+    echo "a stopped emulation of $file: exit $status; said: $(cat "$folder/stopped" "$folder/said")"
+    failures=$((failures + 1))
+  fi
+done
 
 [ "$failures" -eq 0 ] && echo "emulate: ok"
 exit "$failures"

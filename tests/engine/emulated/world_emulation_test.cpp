@@ -1,0 +1,164 @@
+#include "engine/emulated/world_emulation.h"
+
+#include <cstdint>
+#include <string>
+
+#include "engine/emulated/world_machine.h"
+#include "tests/support/skip_note.h"
+#include "tests/tuner/sim/models.h"
+#include "tuner/world/world_simulator.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using tuner::Allocation;
+using tuner::PipelineModel;
+
+constexpr std::uint64_t kGigabyte = 1'000'000'000;
+
+/// n1 is the trainer's; n2 is half as fast; the link of n3 carries 20 splits a second.
+PipelineModel three_nodes() {
+  PipelineModel model = tuner::line_of({tuner::stage("load", 0.03), tuner::stage("decode", 0.08)});
+  model.name = "three";
+  model.nodes = {{.name = "n1", .cpus = 3, .memory_bytes = kGigabyte, .trainer = true},
+                 {.name = "n2", .cpus = 8, .memory_bytes = kGigabyte, .seconds_factor = 2},
+                 {.name = "n3", .cpus = 8, .memory_bytes = kGigabyte, .link_rate = 2e7}};
+  return model;
+}
+
+const Allocation kThreeEach{.actors = {3, 3, 3, 3, 3, 3}, .prefetch = 4};
+
+struct Rates {
+  double all = 0;
+  double cpus = 0;
+  std::vector<double> nodes = {};
+};
+
+/// The rates of a simulation from the middle of `seconds` to their end.
+Rates simulated(const PipelineModel& model, const Allocation& allocation, double seconds) {
+  tuner::WorldSimulator world(model, 1);
+  world.apply(allocation);
+  world.run_until(seconds / 2);
+  std::vector<tuner::NodeTotals> before;
+  for (std::size_t k = 0; k < world.nodes(); ++k) before.push_back(world.totals_of(k));
+  world.run_until(seconds);
+  Rates rates;
+  for (std::size_t k = 0; k < world.nodes(); ++k) {
+    const tuner::NodeTotals now = world.totals_of(k);
+    rates.nodes.push_back(static_cast<double>(now.trained - before[k].trained) / (seconds / 2));
+    rates.all += rates.nodes.back();
+    rates.cpus += (now.cpu_seconds - before[k].cpu_seconds) / (seconds / 2);
+  }
+  return rates;
+}
+
+EmulationOutcome emulated(const EmulationSpec& spec) {
+  const EmulationHooks hooks{.stopped = [] { return false; }, .show = [](const auto&) {}};
+  auto outcome = emulate_world(spec, hooks);
+  REQUIRE(outcome);
+  return *outcome;
+}
+
+void check_agreement(const PipelineModel& model, const Allocation& allocation, double seconds) {
+  const EmulationOutcome real =
+      emulated({.model = model, .allocation = allocation, .seconds = seconds, .policy = ""});
+  const Rates computed = simulated(model, allocation, seconds);
+  INFO(model.name << ": threads woke " << 1e3 * real.lateness_seconds << " ms late, at worst "
+                  << 1e3 * real.worst_lateness_seconds);
+  if (!real.kept_time) {
+    test::note_skipped("this machine is too busy to compare simulation and emulation of nodes");
+    return;
+  }
+  CHECK(real.figures.splits_per_second() == Approx(computed.all).epsilon(0.05));
+  CHECK(real.figures.cpus_used() == Approx(computed.cpus).epsilon(0.05));
+  for (std::size_t k = 0; k < computed.nodes.size(); ++k) {
+    // Two splits more or less are the edges of the interval.
+    CHECK(real.figures.nodes[k].splits_per_second ==
+          Approx(computed.nodes[k]).epsilon(0.05).margin(4 / seconds));
+  }
+}
+
+TEST_CASE("simulation and emulation agree on nodes of different speeds, CPUs and links",
+          "[engine][emulated]") {
+  check_agreement(three_nodes(), kThreeEach, 6);
+}
+
+TEST_CASE("simulation and emulation agree on nodes that share a file server and a trainer",
+          "[engine][emulated]") {
+  PipelineModel model = three_nodes();
+  model.name = "shared";
+  model.resources = {{.name = "nfs", .rate = 50}};
+  model.stages[0].uses = {{"nfs", 1}};
+  check_agreement(model, kThreeEach, 6);
+  model.name = "fed";
+  model.trainer_step_seconds = 0.025;
+  check_agreement(model, kThreeEach, 6);
+}
+
+TEST_CASE("a node that is lost brings nothing, and when it is back as much as before",
+          "[engine][emulated]") {
+  PipelineModel model = three_nodes();
+  model.events = {{.at_seconds = 1, .node = 1, .present = false},
+                  {.at_seconds = 5, .node = 1, .present = true}};
+  const EmulationOutcome lost =
+      emulated({.model = model, .allocation = kThreeEach, .seconds = 4, .policy = ""});
+  CHECK(lost.figures.nodes[1].splits_per_second == 0);
+  CHECK(lost.figures.nodes[1].cpus_used == Approx(0).margin(0.01));
+  CHECK(lost.figures.nodes[0].splits_per_second > 0);
+  model.events[1].at_seconds = 2;
+  model.name = "back";
+  check_agreement(model, kThreeEach, 8);
+}
+
+TEST_CASE("a node that runs out of memory ends an emulated world", "[engine][emulated]") {
+  PipelineModel model = three_nodes();
+  model.nodes[1].memory_bytes = model.base_bytes + 2'500'000;  // Room for two actors.
+  const EmulationOutcome ended =
+      emulated({.model = model, .allocation = kThreeEach, .seconds = 600, .policy = ""});
+  CHECK(ended.figures.out_of_memory);
+  CHECK(ended.figures.nodes[1].out_of_memory);
+  CHECK_FALSE(ended.figures.nodes[0].out_of_memory);
+}
+
+TEST_CASE("every node of an emulated world has a tuner of its own", "[engine][emulated]") {
+  const PipelineModel model = three_nodes();
+  const EmulationOutcome tuned = emulated({.model = model,
+                                           .allocation = kThreeEach,
+                                           .seconds = 2,
+                                           .policy = "even",
+                                           .period = std::chrono::milliseconds(500)});
+  CHECK(tuned.decisions >= 3);
+  // Even: as many actors as the node has CPUs.
+  CHECK(tuned.figures.allocation.actors == std::vector<std::uint32_t>{2, 1, 4, 4, 4, 4});
+}
+
+TEST_CASE("an emulated world refuses what it cannot run, by name", "[engine][emulated]") {
+  const PipelineModel model = three_nodes();
+  const EmulationHooks hooks{.stopped = [] { return true; }, .show = [](const auto&) {}};
+  Allocation many = kThreeEach;
+  many.actors[0] = WorldMachine::kMostThreads;
+  const auto refused =
+      emulate_world({.model = model, .allocation = many, .seconds = 1, .policy = ""}, hooks);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  CHECK(refused.error().message.starts_with("--allocation: 271 actors on 3 emulated nodes need"));
+  const auto unknown = emulate_world(
+      {.model = model, .allocation = kThreeEach, .seconds = 1, .policy = "greedi"}, hooks);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == Code::kInvalid);
+}
+
+TEST_CASE("an emulated world that is stopped has the figures of its part", "[engine][emulated]") {
+  const PipelineModel model = three_nodes();
+  const EmulationHooks hooks{.stopped = [] { return true; }, .show = [](const auto&) {}};
+  const auto stopped =
+      emulate_world({.model = model, .allocation = kThreeEach, .seconds = 600, .policy = ""}, hooks);
+  REQUIRE(stopped);
+  CHECK(stopped->figures.measured.at_seconds < 60);
+  CHECK(stopped->figures.nodes.size() == 3);
+}
+
+}  // namespace
+}  // namespace forebay
