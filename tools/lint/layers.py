@@ -17,7 +17,7 @@ SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
 STORE = ["actors/input/store" + part for part in ("/storage_spec", "/protocol", "/transfer", "")]
 ACTORS = SPEC + BLOCKS + ["actors/input"] + STORE + FORMAT + ["actors/python", "actors/transform"] + SOURCE + ["actors/stage", "actors/output", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
-                     ("plan", "sim", "world", "model", "agent", "policy", "live", "emulated", "log", "compare")]
+                     ("plan", "sim", "world", "model", "cluster", "agent", "policy", "live", "emulated", "log", "compare")]
 SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worker"]
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
@@ -67,12 +67,13 @@ MAY_SEE = {
     "tuner/sim": ["core/base", "tuner", "tuner/plan"],
     "tuner/world": ["core/base", "tuner", "tuner/plan", "tuner/sim"],
     "tuner/model": ["core/base", "tuner", "tuner/plan"],
+    "tuner/cluster": ["core/base", "tuner", "tuner/plan", "tuner/model"],
     "tuner/agent": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/model"],
     "tuner/policy": ["core/base", "tuner", "tuner/plan", "tuner/model", "tuner/agent"],
     "tuner/live": CORE + ["tuner"],
     "tuner/emulated": CORE + ["tuner", "tuner/live", "tuner/sim", "tuner/world"],
     "tuner/log": ["core/base", "tuner"],
-    "tuner/compare": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/world", "tuner/policy"],
+    "tuner/compare": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/world", "tuner/cluster", "tuner/policy"],
     "scheduler": CORE[:3] + ["core/runtime"],
     "scheduler/client": CORE[:3] + ["core/runtime", "scheduler"],
     "scheduler/head": CORE[:4] + ["core/runtime", "scheduler"],

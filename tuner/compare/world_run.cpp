@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/random.h"
+#include "tuner/compare/central_run.h"
 #include "tuner/world/node_pipeline.h"
 #include "tuner/world/world_layout.h"
 #include "tuner/world/world_simulator.h"
@@ -46,6 +47,14 @@ PolicyContext context_of_node(const RunRequest& request, std::size_t k) {
   context.seed = k == 0 ? request.seed : mix64(request.seed, k);
   context.weights = request.weights;
   return context;
+}
+
+/// What decides for a node where its policy fails.
+CentralRun::MakeFallback fallbacks_of(const RunRequest& request) {
+  return [&request](std::size_t k) {
+    auto plain = make_policy("intune:no-network", context_of_node(request, k));
+    return plain ? std::move(*plain) : nullptr;
+  };
 }
 
 std::vector<DrivenPart> parts_of(const RunRequest& request, const std::vector<OracleSpan>& line,
@@ -111,7 +120,7 @@ std::vector<NodeShare> shares_of(const PipelineModel& model, const WorldSimulato
 }  // namespace
 
 Status check_world_run(const RunRequest& request) {
-  if (request.policy == "oracle") return {};
+  if (request.policy == "oracle" || request.policy == kCentralPolicy) return {};
   for (std::size_t k = 0; k < nodes_of(request.model).size(); ++k) {
     auto made = make_policy(request.policy, context_of_node(request, k));
     if (!made) return pass(made);
@@ -140,9 +149,15 @@ ComparedRun run_world(const RunRequest& request, const std::vector<OracleSpan>& 
   run.decisions = request.decisions.value_or(decisions_for(model));
   run.bottleneck_share = bottleneck_share(model_at(model, 0));
   run.best_known = std::ranges::any_of(line, [](const auto& span) { return !span.best.exact; });
-  run.record = drive(
-      machine, parts_of(request, line, machine, nodes),
-      {.decisions = run.decisions, .guarded = is_guarded(request.policy), .stopped = stopped});
+  CentralRun central(machine, model);
+  auto parts = request.policy == kCentralPolicy ? central.parts(fallbacks_of(request))
+                                                : parts_of(request, line, machine, nodes);
+  run.record = drive(machine, std::move(parts),
+                     {.decisions = run.decisions,
+                      .guarded = is_guarded(request.policy),
+                      .fallback = {},
+                      .stopped = stopped});
+  run.fed_workers = central.mean_fed();
   Trace& trace = run.record.trace;
   trace.events = moments_of(model);
   trace.oracle = stretches_of(model, line);

@@ -15,6 +15,11 @@ struct Planned {
   double uncertainty = 0;  ///< Standard deviation over the possible worlds, relative to the rate.
 };
 
+/// Returns the description with each stage's bound lowered to what is safe to try next, given what
+/// is known: more actors might block the stage for long, and can go only when their split is done.
+PipelineDescription reach_of(const PipelineDescription& description, const PipelineEstimate& known,
+                             const Allocation& current);
+
 /// Plans a whole allocation from the estimate of a pipeline, including noise and doubt.
 ///
 /// Candidates are the fewest actors that carry the best steady rate times a headroom, for the mean

@@ -47,6 +47,8 @@ constexpr const char* kAblation = "an ablation of intune";
 constexpr PolicyInfo kPolicies[] = {
     {"intune", "the agent: a fitted model, a network around its plan, live learning", kInTune, true,
      agent<Ablation::kNone>},
+    {"central", "one decision for all nodes of a cluster; on one node, the model's plan",
+     "design/central_tuner.md", true, agent<Ablation::kNetwork>},
     {"static", "the job file's allocation, never changed", "a fixed setting", true,
      named<make_static>},
     {"one", "one actor a stage", "where every tuner starts", true, named<make_one>},

@@ -161,7 +161,7 @@ void WorldSimulator::unblock(std::size_t i) {
 void WorldSimulator::release(std::size_t i) {
   LineState& line = lines_[i];
   if (line.leaving > 0) return leave(line);
-  if (line.stage == 0 && !ordered_) return begin(i, 0);
+  if (line.stage == 0 && !ordered_ && nodes_[line.node].fed) return begin(i, 0);
   if (line.stage > 0 && !lines_[i - 1].queue.empty()) {
     begin(i, lines_[i - 1].queue.front());
     return take_from(i - 1);
@@ -197,7 +197,7 @@ std::size_t WorldSimulator::least_busy_loader() const {
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   std::size_t chosen = nodes_.size();
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
-    if (lines_[line_at(k, 0)].idle == 0) continue;
+    if (lines_[line_at(k, 0)].idle == 0 || !nodes_[k].fed) continue;
     std::size_t in_service = 0;
     for (std::size_t i = 0; i < stages_; ++i) in_service += lines_[line_at(k, i)].in_work.size();
     if (in_service >= fewest) continue;
@@ -205,6 +205,17 @@ std::size_t WorldSimulator::least_busy_loader() const {
     chosen = k;
   }
   return chosen;
+}
+
+// The load actors of a node that is fed again, and had nothing to load meanwhile.
+void WorldSimulator::wake_loaders(std::size_t node) {
+  if (ordered_) return feed();
+  LineState& line = lines_[line_at(node, 0)];
+  while (line.idle > 0) {
+    --line.idle;
+    line.idle_time.down(at(line));
+    begin(line_at(node, 0), 0);
+  }
 }
 
 void WorldSimulator::begin(std::size_t i, std::uint64_t number) {

@@ -33,6 +33,12 @@ void WorldSimulator::apply_to(std::size_t node, const Allocation& allocation) {
   settle();
 }
 
+void WorldSimulator::set_fed(std::size_t node, bool fed) {
+  if (std::exchange(nodes_[node].fed, fed) == fed || !fed || out_of_memory_) return;
+  wake_loaders(node);
+  settle();
+}
+
 CurrentState WorldSimulator::current_of(std::size_t node) const {
   CurrentState current;
   current.limits = nodes_[node].limits;

@@ -54,6 +54,9 @@ class WorldSimulator final : public ModelledPipeline {
   Observation observe_node(std::size_t node);
   /// Resizes one node; the prefetch is set by the trainer's own.
   void apply_to(std::size_t node, const Allocation& allocation);
+  /// Whether the node may start splits; what it has started goes on. True at the start.
+  void set_fed(std::size_t node, bool fed);
+  bool fed(std::size_t node) const { return nodes_[node].fed; }
   NodeTotals totals_of(std::size_t node) const;
 
   double now() const { return now_; }
@@ -98,6 +101,7 @@ class WorldSimulator final : public ModelledPipeline {
     Limits limits;
     bool trainer = false;
     bool present = true;
+    bool fed = true;
     bool has_link = false;
     Link link = {};
     double interval_start = 0;
@@ -137,6 +141,7 @@ class WorldSimulator final : public ModelledPipeline {
   void release(std::size_t line);
   void feed();
   std::size_t least_busy_loader() const;
+  void wake_loaders(std::size_t node);
   void begin(std::size_t line, std::uint64_t number);
   void start_spaced(std::size_t line);
   void plan_start(std::size_t line);

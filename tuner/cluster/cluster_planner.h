@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tuner/cluster/cluster_report.h"
+#include "tuner/cluster/joint_plan.h"
+#include "tuner/cluster/node_belief.h"
+#include "tuner/cluster/worker_count.h"
+
+namespace forebay::tuner {
+
+/// The central tuner: one decision over nodes × stages (design/central_tuner.md).
+///
+/// Keeps a belief for every node by its name, also while the node is away. Plans with the nodes of
+/// the report; a node that has shown nothing yet is planned with the costs of the others. Pure
+/// state: the same reports give the same advice. Not thread-safe.
+class ClusterPlanner {
+ public:
+  ClusterAdvice decide(const ClusterReport& report);
+
+ private:
+  struct Kept {
+    NodeBelief belief;
+    PipelineDescription description;
+    bool fed = true;
+  };
+
+  void observe(const ClusterReport& report);
+  Kept& kept_of(const NodeReport& report);
+  std::vector<PlannedNode> planned_nodes(const ClusterReport& report);
+  void share_limits(const ClusterReport& report, std::vector<PlannedNode>& nodes);
+  std::uint32_t wanted_prefetch(const std::vector<PlannedNode>& nodes) const;
+  std::uint32_t worth_having(const JointPlan& plan, const std::vector<PlannedNode>& nodes) const;
+
+  std::map<std::string, Kept> nodes_;
+  WorkerCount count_;
+  std::uint64_t number_ = 0;
+  double rate_ = 0;      // splits/s of all nodes in the last interval
+  double waited_ = 0;    // the trainer's share of time
+  double demand_ = 0;    // splits/s; 0: not known
+  double shared_ = 0;    // splits/s that a limit of several nodes allows; 0: none
+  std::uint32_t in_flight_ = 0;  // actors of all fed nodes after the last decision
+};
+
+}  // namespace forebay::tuner

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "tuner/cluster/cluster_report.h"
+#include "tuner/cluster/joint_plan.h"
+#include "tuner/model/pipeline_estimate.h"
+
+namespace forebay::tuner {
+
+/// What the planner believes of one node: its stages' costs, and what its link carries. A value.
+class NodeBelief {
+ public:
+  explicit NodeBelief(const PipelineDescription& description) : known_(description) {}
+
+  /// Adds an interval. `waits`: whether the trainer waited for data, so that finished splits on the
+  /// node wait for its link and not for the trainer.
+  void observe(const NodeReport& report, bool waits);
+
+  /// Whether every stage has completed a split: only then the costs are its own.
+  bool shown() const;
+  /// Splits/s that it handed over in the last interval.
+  double rate() const { return rate_; }
+  /// The node for the planner: limits and reach of what stands.
+  PlannedNode planned(const NodeReport& report) const;
+
+ private:
+  void observe_link(const NodeReport& report, bool waits);
+
+  PipelineEstimate known_;
+  double rate_ = 0;
+  double link_rate_ = 0;  // plain splits/s; 0: never seen at its limit
+};
+
+}  // namespace forebay::tuner

@@ -1,0 +1,110 @@
+#include "tuner/cluster/worker_count.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace forebay::tuner {
+namespace {
+
+constexpr int kLearning = 4;     // intervals in which the costs alone decide
+constexpr int kSettling = 1;     // intervals after a change that do not count
+constexpr int kJudged = 3;       // intervals that a try is judged by
+constexpr int kRest = 20;        // intervals after a try that failed
+constexpr double kSame = 0.012;  // of the rate: less is noise
+constexpr double kMuch = 0.08;   // of the rate: a loss that ends a try at once
+constexpr double kStarves = 0.03;  // a share of time from which the trainer is short of data
+constexpr double kOther = 0.15;  // a change of the wanted rate that is another work
+
+}  // namespace
+
+std::uint32_t WorkerCount::move_to(std::uint32_t workers, Trying trying, const char* why) {
+  trying_ = trying;
+  now_ = workers;
+  intervals_ = counted_ = 0;
+  sum_ = wait_sum_ = 0;
+  why_ = why;
+  return now_;
+}
+
+void WorkerCount::begin_anew(const CountSeen& seen) {
+  begun_ = true;
+  age_ = departed_ = rest_ = 0;
+  step_ = 1;
+  knows_too_few_ = false;
+  useless_ = 0;
+  anchor_ = seen.wanted;
+  anchor_available_ = seen.available;
+}
+
+bool WorkerCount::work_changed(const CountSeen& seen) {
+  if (!begun_ || seen.available != anchor_available_) return true;
+  if (age_ < kLearning) {
+    anchor_ = seen.wanted;
+    return false;
+  }
+  const bool other = std::abs(seen.wanted - anchor_) > kOther * anchor_;
+  departed_ = other ? departed_ + 1 : 0;
+  return departed_ >= 3;
+}
+
+std::uint32_t WorkerCount::decide(const CountSeen& seen) {
+  if (seen.wanted <= 0) return now_ = seen.available;
+  if (work_changed(seen)) begin_anew(seen);
+  const std::uint32_t planned = std::min(seen.planned, seen.available);
+  if (++age_ <= kLearning) return move_to(planned, Trying::kNothing, "by the costs");
+  if (++intervals_ > kSettling) {
+    sum_ += seen.rate;
+    wait_sum_ += seen.waited;
+    ++counted_;
+  }
+  if (rest_ > 0) --rest_;
+  const double rate = counted_ > 0 ? sum_ / counted_ : seen.rate;
+  const bool lost = trying_ == Trying::kFewer && counted_ >= 1 &&
+                    rate < (1 - kMuch) * before_rate_;
+  if (counted_ < kJudged && !lost) return now_;
+  if (trying_ == Trying::kFewer) return judge_fewer(rate);
+  if (trying_ == Trying::kMore) return judge_more(rate);
+  return next_try(seen, rate);
+}
+
+std::uint32_t WorkerCount::judge_fewer(double rate) {
+  const double worth = kPrice * static_cast<double>(before_ - now_);
+  if (rate >= before_rate_ * (1 - std::min(worth, 0.03) - kSame)) {
+    step_ *= 2;
+    return move_to(now_, Trying::kNothing, "fewer workers bring the same");
+  }
+  too_few_ = std::max(knows_too_few_ ? too_few_ : 0, now_);
+  knows_too_few_ = true;
+  rest_ = step_ > 1 ? 0 : kRest;
+  step_ = 1;
+  return move_to(before_, Trying::kNothing, "fewer workers bring less");
+}
+
+std::uint32_t WorkerCount::judge_more(double rate) {
+  const double worth = kPrice * static_cast<double>(now_ - before_);
+  if (rate > before_rate_ * (1 + worth + kSame)) {
+    too_few_ = before_;
+    knows_too_few_ = true;
+    return move_to(now_, Trying::kNothing, "more workers bring more");
+  }
+  useless_ = now_;
+  rest_ = kRest;
+  return move_to(before_, Trying::kNothing, "more workers bring no more");
+}
+
+std::uint32_t WorkerCount::next_try(const CountSeen& seen, double rate) {
+  before_ = now_;
+  before_rate_ = rate;
+  const bool waits = wait_sum_ / counted_ > kStarves;
+  const std::uint32_t most = useless_ > 0 ? std::min(useless_ - 1, seen.available) : seen.available;
+  if (waits && rate < (1 - kStarves) * seen.wanted && now_ < most) {
+    const std::uint32_t more = std::clamp(seen.planned, now_ + 1, now_ + std::max(1U, now_ / 4));
+    return move_to(std::min(more, most), Trying::kMore, "tries more workers");
+  }
+  const std::uint32_t least = knows_too_few_ ? too_few_ + 1 : 0;
+  if (rest_ > 0 || now_ <= least) return now_;
+  const std::uint32_t step = std::min(step_, std::max(1U, (now_ - least + 1) / 2));
+  return move_to(now_ - step, Trying::kFewer, "tries fewer workers");
+}
+
+}  // namespace forebay::tuner
