@@ -1,19 +1,19 @@
 // Compares the central tuner with one tuner a node on simulated worlds of many nodes.
 //
-//   central_scores speed                 time of one decision: 64 nodes x 6 stages
+//   central_scores speed                 CPU time of one decision: 64 nodes x 6 stages
 //   central_scores [unequal [RUNS]]      16 unequal nodes, a link at 0.4 of its node, a file server
 //   central_scores random [WORLDS]       random worlds of 3 to 16 nodes
 //
 // Rates are over rate_bound(), which no allocation exceeds; workers over the fewest whose bounds
-// reach 0.98 of it. VERBOSE=1 prints a line a run.
+// reach 0.98 of it. VERBOSE=1 prints a line a run, ONLY=SEED runs one random world.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/random.h"
 #include "tuner/cluster/cluster_planner.h"
 #include "tuner/compare/comparison.h"
@@ -195,7 +195,9 @@ int unequal(std::uint64_t runs) {
 
 int random_worlds(std::uint64_t worlds) {
   Scores scores;
+  const char* only = std::getenv("ONLY");
   for (std::uint64_t seed = 1; seed <= worlds; ++seed) {
+    if (only != nullptr && std::to_string(seed) != only) continue;
     score(world_of(seed, random_kind(seed)), scores, false);
   }
   print("random worlds", scores);
@@ -226,11 +228,9 @@ int speed() {
   for (int i = 1; i <= 60; ++i) {
     world.run_until(2.0 * i);
     const ClusterReport report = report_of(world, model);
-    const auto began = std::chrono::steady_clock::now();
+    const auto began = thread_cpu_time();
     const ClusterAdvice advice = planner.decide(report);
-    times.push_back(std::chrono::duration<double, std::milli>(
-                        std::chrono::steady_clock::now() - began)
-                        .count());
+    times.push_back(1e3 * in_seconds(thread_cpu_time() - began));
     for (std::size_t k = 0; k < world.nodes(); ++k) {
       world.apply_to(k, advice.nodes[k].allocation);
     }

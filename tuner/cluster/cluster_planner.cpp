@@ -11,6 +11,9 @@ constexpr double kLeastBusy = 0.02;  // of an interval
 constexpr double kNew = 0.5;         // weight of an interval in the demand
 constexpr double kReached = 0.97;    // of what the costs allow: noise takes the rest
 constexpr double kMostOf = 0.5;      // a share of the fed nodes: a limit that so many meet is shared
+constexpr double kEnough = 0.995;    // of the wanted rate
+constexpr double kHopeful = 0.88;    // of it, where nodes make more than their costs say
+constexpr double kFades = 0.99;      // of a rate that was reached, an interval later
 constexpr double kAbove = 1.03;      // times a shared limit's rate is planned for
 
 bool same_machine(const PipelineDescription& a, const PipelineDescription& b) {
@@ -48,6 +51,7 @@ void ClusterPlanner::observe(const ClusterReport& report) {
     kept.belief.observe(node, waited_ > kWaits);
     rate_ += kept.belief.rate();
   }
+  best_rate_ = std::max(rate_, best_rate_ * kFades);
   if (rate_ <= 0 || trainer.seconds <= 0) return;
   const double demand = rate_ / (1 - waited_);
   demand_ = demand_ > 0 ? demand_ + kNew * (demand - demand_) : demand;
@@ -88,36 +92,21 @@ void ClusterPlanner::share_limits(const ClusterReport& report, std::vector<Plann
     }
     if (limited < 2 || static_cast<double>(limited) < kMostOf * static_cast<double>(fed)) continue;
     for (PlannedNode& node : nodes) node.costs[i].max_rate = 0;
-    const double most = std::max(sum, rate_) * kAbove;
+    const double most = std::max(sum, best_rate_) * kAbove;
     shared_ = shared_ > 0 ? std::min(shared_, most) : most;
   }
 }
 
-// Places for what all nodes work on: with order kept, a split that is early waits for the slowest.
-std::uint32_t ClusterPlanner::wanted_prefetch(const std::vector<PlannedNode>& nodes) const {
-  constexpr std::uint32_t kTimes = 2;
-  std::uint32_t least = 1;
-  for (const PlannedNode& node : nodes) {
-    if (node.trainer) least = node.description.default_prefetch;
-  }
-  return std::max(least, nodes.size() > 1 ? kTimes * in_flight_ : 0);
-}
-
 // Beyond the workers that are here, as many as would make what lacks if they were like these.
 std::uint32_t ClusterPlanner::worth_having(const JointPlan& plan,
-                                           const std::vector<PlannedNode>& nodes) const {
-  std::size_t here = 0;
+                                           const ClusterCapability& can) const {
+  const auto here = static_cast<std::uint32_t>(can.workers.size());
+  if (plan.fed < here || can.lacks <= 0 || shared_ > 0) return plan.fed;
   double all = 0;
-  for (std::size_t k = 0; k < nodes.size(); ++k) {
-    if (nodes[k].trainer) continue;
-    ++here;
-    all += plan.nodes[k].splits_per_second;
-  }
-  if (plan.fed < here || plan.lacks <= 0 || shared_ > 0) return plan.fed;
+  for (const std::size_t k : can.workers) all += can.nodes[k].splits_per_second;
   if (here == 0 || all <= 0) return plan.fed + 1;
-  const double mean = all / static_cast<double>(here);
-  return plan.fed + static_cast<std::uint32_t>(
-                        std::min(std::ceil(plan.lacks / mean), static_cast<double>(here)));
+  const double more = std::ceil(can.lacks * here / all);
+  return plan.fed + static_cast<std::uint32_t>(std::min(more, static_cast<double>(here)));
 }
 
 ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
@@ -126,24 +115,25 @@ ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
   if (report.nodes.empty()) return advice;
   std::vector<PlannedNode> nodes = planned_nodes(report);
   share_limits(report, nodes);
-  const std::uint32_t prefetch = wanted_prefetch(nodes);
-  for (PlannedNode& node : nodes) node.prefetch = prefetch;
-  JointNeeds needs{.demand = demand_, .shared = shared_, .reached = kReached};
-  JointPlan plan = plan_cluster(nodes, needs);
-  needs.workers =
-      count_.decide({.planned = plan.fewest,
-                     .available = static_cast<std::uint32_t>(nodes.size()) - 1,
-                     .wanted = rate_ > 0 ? plan.wanted : 0,
+  const ClusterCapability can =
+      capability_of(nodes, {.demand = demand_, .shared = shared_, .reached = kReached});
+  const std::uint32_t workers =
+      count_.decide({.planned = can.fewest(kEnough),
+                     .least = can.fewest(kHopeful),
+                     .available = static_cast<std::uint32_t>(can.workers.size()),
+                     .wanted = rate_ > 0 ? can.wanted : 0,
+                     .demand = demand_,
                      .rate = rate_,
                      .waited = waited_});
-  if (*needs.workers != plan.fed) plan = plan_cluster(nodes, needs);
-  in_flight_ = 0;
+  JointPlan plan = plan_cluster(nodes, can, workers);
   for (std::size_t k = 0; k < nodes.size(); ++k) {
-    nodes_.at(report.nodes[k].name).fed = plan.nodes[k].fed;
-    if (plan.nodes[k].fed) in_flight_ += plan.nodes[k].allocation.total_actors();
+    Kept& kept = nodes_.at(report.nodes[k].name);
+    kept.fed = plan.nodes[k].fed;
+    Allocation& allocation = plan.nodes[k].allocation;
+    if (kept.fed) allocation = kept.belief.safe(std::move(allocation), nodes[k].current);
   }
   advice.fed = plan.fed;
-  advice.workers = worth_having(plan, nodes);
+  advice.workers = worth_having(plan, can);
   advice.splits_per_second = plan.splits_per_second;
   advice.reason = "central " + std::to_string(number_) + ": feeds " + std::to_string(plan.fed) +
                   " of " + std::to_string(nodes.size() - 1) + " workers (" + count_.why() + "), " +

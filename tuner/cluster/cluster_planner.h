@@ -32,17 +32,16 @@ class ClusterPlanner {
   Kept& kept_of(const NodeReport& report);
   std::vector<PlannedNode> planned_nodes(const ClusterReport& report);
   void share_limits(const ClusterReport& report, std::vector<PlannedNode>& nodes);
-  std::uint32_t wanted_prefetch(const std::vector<PlannedNode>& nodes) const;
-  std::uint32_t worth_having(const JointPlan& plan, const std::vector<PlannedNode>& nodes) const;
+  std::uint32_t worth_having(const JointPlan& plan, const ClusterCapability& can) const;
 
   std::map<std::string, Kept> nodes_;
   WorkerCount count_;
   std::uint64_t number_ = 0;
   double rate_ = 0;      // splits/s of all nodes in the last interval
+  double best_rate_ = 0; // the most of late, fading
   double waited_ = 0;    // the trainer's share of time
   double demand_ = 0;    // splits/s; 0: not known
   double shared_ = 0;    // splits/s that a limit of several nodes allows; 0: none
-  std::uint32_t in_flight_ = 0;  // actors of all fed nodes after the last decision
 };
 
 }  // namespace forebay::tuner

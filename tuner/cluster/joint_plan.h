@@ -14,35 +14,23 @@ namespace forebay::tuner {
 /// A node with its costs, known or estimated.
 struct PlannedNode {
   PipelineDescription description = {};
-  std::vector<std::uint32_t> reach = {};  ///< Actors of each stage that are safe to try next.
   std::vector<StageCost> costs = {};
   std::vector<double> noise = {};  ///< Coefficients of variation, by stage.
   double loss_scale = 1;           ///< As RateConditions.
   Limits limits = {};              ///< CPUs for the stages.
+  Allocation current = {};
   bool trainer = false;
   bool fed = true;              ///< Whether it is fed now: of equal nodes it stays so.
+  double shown_rate = 0;        ///< Splits/s that it made lately: it can make at least that.
   double link_rate = 0;         ///< Plain splits/s that its link carries; 0: no limit is known.
   std::vector<LinkWay> ways = {};
-  std::uint32_t prefetch = 1;   ///< Of the trainer's node: items wanted.
 };
 
 /// What a joint plan has to reach.
 struct JointNeeds {
-  double demand = 0;  ///< Splits/s that the trainer takes; 0: as many as possible.
-  double shared = 0;  ///< Splits/s that a limit shared by all nodes allows; 0: none is known.
-  /// The number of workers to feed; empty: as few as reach the rate by the costs.
-  std::optional<std::uint32_t> workers = {};
+  double demand = 0;   ///< Splits/s that the trainer takes; 0: as many as possible.
+  double shared = 0;   ///< Splits/s that a limit shared by all nodes allows; 0: none is known.
   double reached = 1;  ///< The share of what the costs allow that nodes have been seen to reach.
-};
-
-/// One allocation over nodes × stages.
-struct JointPlan {
-  std::vector<NodeAdvice> nodes = {};  ///< In the order of the nodes.
-  std::uint32_t fewest = 0;    ///< Workers with which the rate is reached by the costs alone.
-  std::uint32_t fed = 0;       ///< Workers that are fed.
-  double wanted = 0;           ///< Splits/s: the least of demand, shared limit and all capacity.
-  double splits_per_second = 0;///< Expected.
-  double lacks = 0;            ///< Splits/s of the demand that no node here can make.
 };
 
 /// The rate of a node with the best allocation and the best way to send. Splits/s.
@@ -52,9 +40,31 @@ struct NodeCapability {
 };
 NodeCapability capability_of(const PlannedNode& node);
 
-/// Allocates all nodes together: the largest rate up to the demand, then the fewest workers, then
-/// the fewest actors. Workers are taken by capability, the largest first; each fed node gets the
-/// same share of its capability. Pure.
-JointPlan plan_cluster(const std::vector<PlannedNode>& nodes, const JointNeeds& needs);
+/// What the nodes can make together.
+struct ClusterCapability {
+  std::vector<NodeCapability> nodes = {};    ///< In their order, times the share that is reached.
+  std::vector<std::size_t> workers = {};     ///< Nodes beside the trainer's, the largest first.
+  double own = 0;                            ///< Splits/s of the trainer's node.
+  double wanted = 0;  ///< Splits/s: the least of demand, shared limit and all nodes' rates.
+  double lacks = 0;   ///< Splits/s of the demand that no node here can make.
+
+  /// The fewest workers with which `share` of the wanted rate is reached.
+  std::uint32_t fewest(double share) const;
+};
+ClusterCapability capability_of(const std::vector<PlannedNode>& nodes, const JointNeeds& needs);
+
+/// One allocation over nodes × stages.
+struct JointPlan {
+  std::vector<NodeAdvice> nodes = {};  ///< In the order of the nodes.
+  std::uint32_t fed = 0;               ///< Workers that are fed.
+  double splits_per_second = 0;        ///< Expected.
+  double longest_seconds = 0;          ///< That a split takes on the slowest fed node, roughly.
+};
+
+/// Allocates all nodes together: feeds the `workers` largest ones and the trainer's own, gives each
+/// the same share of its capability, so that together they make the wanted rate, and as few actors
+/// as make that. Pure.
+JointPlan plan_cluster(const std::vector<PlannedNode>& nodes, const ClusterCapability& can,
+                       std::uint32_t workers);
 
 }  // namespace forebay::tuner

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tuner/model/expected_rate.h"
-#include "tuner/model/planner.h"
 
 namespace forebay::tuner {
 namespace {
@@ -11,6 +10,8 @@ namespace {
 constexpr double kLinkBlocked = 0.25;  // a share of time from which the link is the limit
 constexpr double kLinkFree = 0.03;     // a share below which it is not
 constexpr double kNewRate = 0.4;       // weight of a new rate of the link
+constexpr double kFading = 0.98;   // of the rate that was shown, an interval later
+constexpr double kNewShown = 0.3;  // weight of a higher one: an interval may show a burst
 constexpr double kFaster = 1.1;    // a link that is not at its limit carries at least so much more
 
 bool idle(const Observation& seen) {
@@ -24,7 +25,9 @@ bool idle(const Observation& seen) {
 void NodeBelief::observe(const NodeReport& report, bool waits) {
   if (!report.fresh) return;
   const Observation seen = plausible(report.description, report.seen);
-  rate_ = seen.splits_per_second();
+  rate_ = report.seen.splits_per_second();
+  shown_rate_ = kFading * shown_rate_;
+  shown_rate_ += kNewShown * std::max(0.0, rate_ - shown_rate_);
   if (idle(seen)) return;
   known_.observe(seen);
   if (!report.trainer) observe_link(report, waits);
@@ -49,14 +52,12 @@ PlannedNode NodeBelief::planned(const NodeReport& report) const {
                    .costs = known_.mean(),
                    .loss_scale = known_.loss_scale(),
                    .limits = {.cpus = known_.cpus(), .memory_bytes = report.limits.memory_bytes},
+                   .current = shaped(report.description, report.seen.allocation()),
                    .trainer = report.trainer,
+                   .shown_rate = shown_rate_,
                    .link_rate = link_rate_,
                    .ways = report.ways};
   if (!(node.limits.cpus > 0)) node.limits.cpus = report.limits.cpus;
-  const Allocation current = shaped(report.description, report.seen.allocation());
-  for (const StageDescription& stage : reach_of(report.description, known_, current).stages) {
-    node.reach.push_back(stage.max_actors);
-  }
   for (const StageEstimate& stage : known_.stages()) node.noise.push_back(stage.noise());
   return node;
 }

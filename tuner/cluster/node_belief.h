@@ -1,10 +1,11 @@
 #pragma once
 
-#include <vector>
+#include <utility>
 
 #include "tuner/cluster/cluster_report.h"
 #include "tuner/cluster/joint_plan.h"
 #include "tuner/model/pipeline_estimate.h"
+#include "tuner/model/planner.h"
 
 namespace forebay::tuner {
 
@@ -21,14 +22,19 @@ class NodeBelief {
   bool shown() const;
   /// Splits/s that it handed over in the last interval.
   double rate() const { return rate_; }
-  /// The node for the planner: limits and reach of what stands.
+  /// The node for the planner.
   PlannedNode planned(const NodeReport& report) const;
+  /// Returns `wanted` as far as it is safe to go there from what stands in one step.
+  Allocation safe(Allocation wanted, const Allocation& current) const {
+    return safe_step(known_, std::move(wanted), current);
+  }
 
  private:
   void observe_link(const NodeReport& report, bool waits);
 
   PipelineEstimate known_;
   double rate_ = 0;
+  double shown_rate_ = 0;  // the most of late, fading
   double link_rate_ = 0;  // plain splits/s; 0: never seen at its limit
 };
 

@@ -7,10 +7,12 @@ namespace forebay::tuner {
 namespace {
 
 constexpr int kLearning = 4;     // intervals in which the costs alone decide
-constexpr int kSettling = 1;     // intervals after a change that do not count
+constexpr int kSettling = 2;     // intervals after a change that do not count
 constexpr int kJudged = 3;       // intervals that a try is judged by
+constexpr int kLonger = 6;       // the same, where the loss or gain is unclear
 constexpr int kRest = 20;        // intervals after a try that failed
 constexpr double kSame = 0.012;  // of the rate: less is noise
+constexpr double kUnclear = 0.05;
 constexpr double kMuch = 0.08;   // of the rate: a loss that ends a try at once
 constexpr double kStarves = 0.03;  // a share of time from which the trainer is short of data
 constexpr double kOther = 0.15;  // a change of the wanted rate that is another work
@@ -32,17 +34,17 @@ void WorkerCount::begin_anew(const CountSeen& seen) {
   step_ = 1;
   knows_too_few_ = false;
   useless_ = 0;
-  anchor_ = seen.wanted;
+  anchor_ = seen.demand;
   anchor_available_ = seen.available;
 }
 
 bool WorkerCount::work_changed(const CountSeen& seen) {
   if (!begun_ || seen.available != anchor_available_) return true;
   if (age_ < kLearning) {
-    anchor_ = seen.wanted;
+    anchor_ = seen.demand;
     return false;
   }
-  const bool other = std::abs(seen.wanted - anchor_) > kOther * anchor_;
+  const bool other = std::abs(seen.demand - anchor_) > kOther * anchor_;
   departed_ = other ? departed_ + 1 : 0;
   return departed_ >= 3;
 }
@@ -62,6 +64,10 @@ std::uint32_t WorkerCount::decide(const CountSeen& seen) {
   const bool lost = trying_ == Trying::kFewer && counted_ >= 1 &&
                     rate < (1 - kMuch) * before_rate_;
   if (counted_ < kJudged && !lost) return now_;
+  const double departs = std::abs(rate / std::max(before_rate_, 1e-9) - 1);
+  if (trying_ != Trying::kNothing && departs > kSame && departs < kUnclear && counted_ < kLonger) {
+    return now_;
+  }
   if (trying_ == Trying::kFewer) return judge_fewer(rate);
   if (trying_ == Trying::kMore) return judge_more(rate);
   return next_try(seen, rate);
@@ -103,7 +109,9 @@ std::uint32_t WorkerCount::next_try(const CountSeen& seen, double rate) {
   }
   const std::uint32_t least = knows_too_few_ ? too_few_ + 1 : 0;
   if (rest_ > 0 || now_ <= least) return now_;
-  const std::uint32_t step = std::min(step_, std::max(1U, (now_ - least + 1) / 2));
+  // Below what the costs say, one at a time.
+  const std::uint32_t far = now_ > seen.least ? now_ - seen.least : 1;
+  const std::uint32_t step = std::min({step_, far, std::max(1U, (now_ - least + 1) / 2)});
   return move_to(now_ - step, Trying::kFewer, "tries fewer workers");
 }
 

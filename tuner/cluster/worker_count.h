@@ -7,8 +7,10 @@ namespace forebay::tuner {
 /// An interval, as far as the number of workers depends on it.
 struct CountSeen {
   std::uint32_t planned = 0;    ///< Workers with which the costs reach the wanted rate.
+  std::uint32_t least = 0;      ///< Fewer cannot do, even if nodes make more than their costs say.
   std::uint32_t available = 0;  ///< Workers that could be fed.
   double wanted = 0;            ///< Splits/s that the plan wants; 0: nothing is known.
+  double demand = 0;            ///< Splits/s that the trainer takes.
   double rate = 0;              ///< Splits/s that all nodes made.
   double waited = 0;            ///< The share of time in which the trainer waited.
 };
@@ -53,7 +55,7 @@ class WorkerCount {
   std::uint32_t too_few_ = 0;   // so many are too few; 0: not known
   bool knows_too_few_ = false;
   std::uint32_t useless_ = 0;   // so many bring no more than fewer; 0: not known
-  double anchor_ = 0;           // wanted rate when the work began
+  double anchor_ = 0;           // demand when the work began
   std::uint32_t anchor_available_ = 0;
   int departed_ = 0;
   const char* why_ = "by the costs";

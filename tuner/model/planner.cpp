@@ -80,6 +80,25 @@ std::uint32_t safe_actors(const StageEstimate& stage, const StageCost& cost, std
   return safe;
 }
 
+// A stage that got many actors and has not shown their effect yet gets no more: if it contends, a
+// second guess on top of the first would block it for long.
+std::uint32_t most_safe(const StageEstimate& stage, const StageCost& cost, std::uint32_t stands,
+                        std::uint32_t most) {
+  const double measured = stage.measured_actors();
+  const std::uint32_t safe = safe_actors(stage, cost, std::min(stands, most), most);
+  return measured > 0 && stands > kGuessed * measured ? std::min(stands, safe) : safe;
+}
+
+PipelineDescription within_reach(PipelineDescription reach, const PipelineEstimate& known,
+                                 const Allocation& current) {
+  const std::vector<StageCost> costs = known.mean();
+  for (std::size_t i = 0; i < reach.stages.size(); ++i) {
+    std::uint32_t& most = reach.stages[i].max_actors;
+    most = most_safe(known.stages()[i], costs[i], current.actors[i], most);
+  }
+  return reach;
+}
+
 bool fits(const PipelineDescription& description, const Allocation& allocation,
           const Limits& limits) {
   Allocation least = allocation;
@@ -132,28 +151,21 @@ std::uint32_t prefetch_for(const PipelineDescription& description, const Allocat
 
 }  // namespace
 
-// A stage that got many actors and has not shown their effect yet gets no more: if it contends, a
-// second guess on top of the first would block it for long.
-PipelineDescription reach_of(const PipelineDescription& description, const PipelineEstimate& known,
-                             const Allocation& current) {
-  PipelineDescription reach = description;
+Allocation safe_step(const PipelineEstimate& known, Allocation wanted, const Allocation& current) {
   const std::vector<StageCost> costs = known.mean();
-  for (std::size_t i = 0; i < reach.stages.size(); ++i) {
-    const double measured = known.stages()[i].measured_actors();
-    const std::uint32_t stands = current.actors[i];
-    std::uint32_t& most = reach.stages[i].max_actors;
-    most = safe_actors(known.stages()[i], costs[i], std::min(stands, most), most);
-    if (measured > 0 && stands > kGuessed * measured) {
-      reach.stages[i].max_actors = std::min(stands, reach.stages[i].max_actors);
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    std::uint32_t& most = wanted.actors[i];
+    if (most > current.actors[i]) {
+      most = most_safe(known.stages()[i], costs[i], current.actors[i], most);
     }
   }
-  return reach;
+  return wanted;
 }
 
 Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
                       const Allocation& current) const {
   const Worlds worlds(known);
-  const PipelineDescription reach = reach_of(description_, known, current);
+  const PipelineDescription reach = within_reach(description_, known, current);
   std::vector<std::vector<StageCost>> guesses{known.mean()};
   for (std::uint64_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs[w]);
 

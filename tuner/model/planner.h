@@ -15,10 +15,9 @@ struct Planned {
   double uncertainty = 0;  ///< Standard deviation over the possible worlds, relative to the rate.
 };
 
-/// Returns the description with each stage's bound lowered to what is safe to try next, given what
-/// is known: more actors might block the stage for long, and can go only when their split is done.
-PipelineDescription reach_of(const PipelineDescription& description, const PipelineEstimate& known,
-                             const Allocation& current);
+/// Returns `wanted` with no more actors in any stage than are safe to try next, given what is known:
+/// more might block the stage for long, and can go only when their split is done.
+Allocation safe_step(const PipelineEstimate& known, Allocation wanted, const Allocation& current);
 
 /// Plans a whole allocation from the estimate of a pipeline, including noise and doubt.
 ///
