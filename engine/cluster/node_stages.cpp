@@ -69,7 +69,35 @@ bool LinkCompression::try_ways(NodeStages& stages) {
   return true;
 }
 
-void LinkCompression::look(NodeStages& stages, std::uint64_t ready) {
+LinkSeen LinkCompression::seen(const NodeStages& stages) const {
+  LinkSeen link{.blocked = blocked_,
+                .way = static_cast<std::uint32_t>(stages.compression()),
+                .ratios = {},
+                .seconds = {}};
+  const auto done = static_cast<double>(stages.parts_done());
+  if (!trials_ || done <= 0) return link;
+  const double bytes = static_cast<double>(stages.plain_bytes()) / done;
+  link.ratios.push_back(1);
+  link.seconds.push_back(0);
+  for (const CompressionTrial& trial : {trials_->lz4, trials_->zstd}) {
+    link.ratios.push_back(1 / std::max(trial.ratio, 1e-3));
+    link.seconds.push_back(trial.compress_rate > 0 ? bytes / trial.compress_rate : 0);
+  }
+  return link;
+}
+
+void LinkCompression::look(NodeStages& stages, std::uint64_t ready,
+                           std::optional<Compression> told) {
+  constexpr double kNewLook = 0.3;  // weight
+  const double waits = stages.fed() && 2 * ready >= stages.slots() ? 1 : 0;
+  blocked_ += kNewLook * (waits - blocked_);
+  if (told) {
+    static_cast<void>(try_ways(stages));
+    if (*told == stages.compression()) return;
+    stages.set_compression(*told);
+    say_("compression " + std::string(name_in(kCompressionNames, *told)) + ": the central tuner's");
+    return;
+  }
   const Sums now{
       .at = clock_.now(), .plain = stages.plain_bytes(), .packed = stages.packed_bytes()};
   if (!before_) before_ = now;
@@ -198,7 +226,7 @@ bool NodeStages::has_room_for(std::uint64_t threads, std::uint64_t children) con
 void NodeStages::sample_busy() {
   constexpr double kNew = 0.2;  // weight of a sample
   const std::uint64_t enough = std::min<std::uint64_t>(stages_.actors_wanted(), slots() / 2);
-  const double now = in_work() >= enough ? 1 : 0;
+  const double now = fed_ && in_work() >= enough ? 1 : 0;
   busy_ = busy_ + kNew * (now - busy_);
 }
 
@@ -206,6 +234,7 @@ void NodeStages::set_waiting(std::uint32_t splits) { waiting_ = std::max(splits,
 
 // While a split is packed, by an actor of the last stage, two copies of it exist.
 std::size_t NodeStages::slots() const {
+  if (!fed_) return 0;
   const MemorySizes& sizes = sizing_.sizes();
   const std::uint64_t actors = stages_.actors_wanted();
   const std::uint64_t packers = stages_.actors().back();

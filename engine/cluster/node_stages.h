@@ -20,6 +20,7 @@
 #include "core/wire/compression.h"
 #include "core/wire/frame.h"
 #include "engine/cluster/node_capacity.h"
+#include "engine/cluster/tuner_messages.h"
 #include "engine/job/job_spec.h"
 #include "engine/process/machine_watch.h"
 #include "engine/run/job_run.h"
@@ -54,10 +55,15 @@ class NodeStages final : StageOwner {
   void set_waiting(std::uint32_t splits);
   std::uint32_t waiting() const { return waiting_; }
 
-  /// Returns how many splits it can hold, in progress and finished.
+  /// Whether it asks for splits; a node that is not fed finishes what it holds.
+  void set_fed(bool fed) { fed_ = fed; }
+  bool fed() const { return fed_; }
+
+  /// Returns how many splits it can hold, in progress and finished; 0 while it is not fed.
   std::size_t slots() const;
 
   void set_compression(Compression compression) { compression_ = compression; }
+  Compression compression() const { return compression_; }
   void stop() { stages_.cancel(); }
 
   std::vector<StageStats> stats() const { return stages_.stats(); }
@@ -123,6 +129,7 @@ class NodeStages final : StageOwner {
   MemoryBudget budget_;
   BufferPool buffers_;
   std::atomic<std::uint32_t> waiting_{2};
+  std::atomic<bool> fed_{true};
   std::atomic<Compression> compression_{Compression::kNone};
   std::atomic<std::uint64_t> begun_{0};
   std::atomic<std::uint64_t> done_{0};
@@ -152,8 +159,12 @@ class LinkCompression {
   LinkCompression(double cpus, const Clock& clock, Say say)
       : cpus_(cpus), clock_(clock), say_(std::move(say)) {}
 
-  /// `ready`: number of splits that are made and not handed over.
-  void look(NodeStages& stages, std::uint64_t ready);
+  /// `ready`: number of splits that are made and not handed over. `told`: how the central tuner
+  /// wants it to send; empty: it decides by itself.
+  void look(NodeStages& stages, std::uint64_t ready, std::optional<Compression> told = {});
+
+  /// What was measured, for the central tuner.
+  LinkSeen seen(const NodeStages& stages) const;
 
  private:
   struct Sums {
@@ -170,6 +181,7 @@ class LinkCompression {
   CompressionChoice choice_;
   std::optional<Sums> before_;
   std::optional<CompressionChoice::Trials> trials_;
+  double blocked_ = 0;    // the share of the last looks in which made splits waited for the link
   double make_rate_ = 0;  // the highest rate so far; reached while the link is not the bottleneck
 };
 

@@ -102,7 +102,8 @@ std::string NodeTuners::restore(tuner::Policy& policy, const AskDecision& ask,
 
 void NodeTuners::open_log(Node& node, const AskDecision& ask, const std::string& restored) {
   auto log = tuner::DecisionLogWriter::create(node_log_path(options_.job.run.dir, ask.node),
-                                              {.policy = std::string(node.policy->name()),
+                                              {.policy = central_ ? std::string(kCentralTuner)
+                                                                  : std::string(node.policy->name()),
                                                .command = options_.command,
                                                .seed = options_.job.order.seed,
                                                .description = ask.description,
@@ -119,7 +120,7 @@ void NodeTuners::open_log(Node& node, const AskDecision& ask, const std::string&
 }
 
 // A policy that fails with one node's observations is overruled there, and asked for the others.
-tuner::Proposal NodeTuners::decide(Node& node, const AskDecision& ask) {
+tuner::Proposal NodeTuners::ask_policy(Node& node, const AskDecision& ask) {
   const std::string name(node.policy->name());
   node.fault.clear();
   if (node.faults < kMostFaults) {
@@ -135,6 +136,10 @@ tuner::Proposal NodeTuners::decide(Node& node, const AskDecision& ask) {
   } else {
     node.fault = name + " is not asked after " + std::to_string(kMostFaults) + " faults in a row";
   }
+  return ask_fallback(node, ask);
+}
+
+tuner::Proposal NodeTuners::ask_fallback(Node& node, const AskDecision& ask) {
   if (!node.fallback) {
     auto made = tuner::make_policy(kFallback, context_of(ask));
     if (made) node.fallback = std::move(*made);
@@ -147,15 +152,32 @@ tuner::Proposal NodeTuners::decide(Node& node, const AskDecision& ask) {
   return {ask.seen.allocation(), 0, "keeps what stands"};
 }
 
-Result<tuner::Proposal> NodeTuners::on(const AskDecision& ask, Context&) {
+Advised NodeTuners::decide(Node& node, const AskDecision& ask, std::chrono::nanoseconds now) {
+  if (!central_) return {.proposal = ask_policy(node, ask)};
+  try {
+    node.fault.clear();
+    return central_->advise(ask, now);
+  } catch (const std::exception& thrown) {
+    node.fault = std::string("central threw: ") + thrown.what();
+    options_.note("the tuner of " + ask.node + ": " + node.fault + "; the model decides there");
+    return {.proposal = ask_fallback(node, ask)};
+  }
+}
+
+Result<Advised> NodeTuners::on(const AskDecision& ask, Context& context) {
   if (!sound(ask)) return fail(Code::kInvalid, "that is no observation of a pipeline");
   try {
     auto node = node_of(ask);
     if (!node) return pass(node);
-    return decide(**node, ask);
+    return decide(**node, ask, context.clock().now());
   } catch (const std::exception& thrown) {  // Its policy cannot be made; other nodes have theirs.
     return fail(Code::kInvalid, "the tuner of " + ask.node + " cannot begin: " + thrown.what());
   }
+}
+
+Status NodeTuners::on(const TrainerSeen& seen, Context&) {
+  if (central_) central_->observe(seen);
+  return {};
 }
 
 // Of nodes of one kind, the one that has decided most often in this run has learned most.
@@ -191,23 +213,6 @@ Status NodeTuners::on(const DecisionTaken& taken, Context&) {
                   " are not logged any more: " + status.error().message);
   }
   return {};
-}
-
-tuner::Proposal CentralPolicy::decide(const tuner::Observation& seen) {
-  constexpr std::chrono::seconds kPatience(1);
-  if (const TunersRef tuners = tuners_(); tuners.receiver() != nullptr) {
-    question_.seen = seen;
-    if (auto answer = ask(tuners, AskDecision(question_), kPatience).wait()) {
-      return std::move(*answer);
-    }
-  }
-  tuner::Proposal same;
-  same.allocation.prefetch = seen.prefetch;
-  for (const tuner::StageObservation& stage : seen.stages) {
-    same.allocation.actors.push_back(stage.actors);
-  }
-  same.reason = "the trainer does not answer";
-  return same;
 }
 
 }  // namespace forebay

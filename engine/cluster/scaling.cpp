@@ -55,6 +55,8 @@ Scaling::Scaling(const JobSpec& job, std::string needed_path, Say say)
       needed_path_(std::move(needed_path)),
       say_(std::move(say)),
       autoscaler_(options_of(job.cluster, needed_in(needed_path_))),
+      least_(options_of(job.cluster, 0).least),
+      most_(options_of(job.cluster, 0).most),
       kept_(needed_in(needed_path_)) {}
 
 // A worker counts as making splits when it has delivered its first; one that was refused does not
@@ -89,7 +91,7 @@ scheduler::ScaleInput Scaling::input_of(const scheduler::ClusterStatus& status, 
 }
 
 void Scaling::look(const scheduler::ClusterStatus& status, const Taken& now,
-                   const std::string& local_node) {
+                   const std::string& local_node, std::uint32_t central) {
   if (!before_) {
     before_ = now;
     for (const scheduler::NodeStatus& node : status.nodes) {
@@ -99,7 +101,11 @@ void Scaling::look(const scheduler::ClusterStatus& status, const Taken& now,
   if (now.at - before_->at < period_) return;
   const scheduler::ScaleInput input = input_of(status, now, local_node);
   before_ = now;
-  const scheduler::ScaleDecision decision = autoscaler_.decide(input);
+  scheduler::ScaleDecision decision = autoscaler_.decide(input);
+  if (central > 0) {
+    decision.workers = std::clamp(central, least_, most_);
+    decision.why = "the central tuner wants " + std::to_string(decision.workers) + " workers";
+  }
   wanted_ = decision.workers;
   keep_needed();
   if (command_.empty() || asking_) return;

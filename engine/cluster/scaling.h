@@ -40,8 +40,9 @@ class Scaling {
   Scaling(const JobSpec& job, std::string needed_path, Say say);
 
   /// `local_node` is the name of the trainer's own worker among the nodes.
+  /// `central`: the number that the central tuner wants; 0: it decides by itself.
   void look(const scheduler::ClusterStatus& status, const Taken& now,
-            const std::string& local_node);
+            const std::string& local_node, std::uint32_t central = 0);
 
   /// Returns the number of workers worth having; nullopt until it is known.
   std::optional<std::uint32_t> wanted() const;
@@ -59,6 +60,8 @@ class Scaling {
   const std::string needed_path_;
   const Say say_;
   scheduler::Autoscaler autoscaler_;
+  const std::uint32_t least_;
+  const std::uint32_t most_;
   std::uint32_t kept_ = 0;  // in the file
   std::optional<Taken> before_;
   std::map<std::uint64_t, std::uint64_t> made_;  // splits of each member at that time

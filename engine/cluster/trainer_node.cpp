@@ -126,9 +126,33 @@ void TrainerNode::start_tuners(const std::string& work) {
       static_cast<void>(head.tell(scheduler::SaveLearnedState{key + kind, state}));
     };
   }
+  if (job_.tuner.policy == kCentralTuner) {
+    options.central = CentralTuner::Options{
+        .period = job_.tuner.period,
+        .own = kLocalNode,
+        .on_decision = [this](const tuner::ClusterReport&, const tuner::ClusterAdvice& advice) {
+          central_workers_ = std::max(1U, advice.workers);
+        }};
+  }
   tuners_ = net_->actors().spawn({.name = "tuners"},
                                  [options] { return std::make_unique<NodeTuners>(options); });
   net_->node().publish(std::string(kTunersName), TunersRef(tuners_));
+}
+
+// A node that makes no splits is none to plan with.
+std::unique_ptr<tuner::Policy> TrainerNode::central_policy(const tuner::PolicyContext& context) {
+  if (job_.tuner.policy != kCentralTuner || !job_.cluster.local) return nullptr;
+  auto own = tuner::make_policy("intune:no-network", context);
+  return std::make_unique<CentralPolicy>(
+      CentralPolicy::Options{.question = {.node = kLocalNode,
+                                          .description = context.description,
+                                          .limits = context.limits,
+                                          .seen = {}},
+                             .tuners = [this] { return TunersRef(tuners_); },
+                             .own = own ? std::move(*own) : nullptr,
+                             .link = {},
+                             .obey = {},
+                             .say = say_});
 }
 
 JobRun::Sharing TrainerNode::sharing() {
@@ -315,13 +339,16 @@ void TrainerNode::use(const scheduler::ClusterStatus& status) {
   run_->pipeline().set_elsewhere(elsewhere);
   check_own_files(status);
   const double taken = serial_([this] { return rows_->taken(); });
+  static_cast<void>(tuners_.tell(TrainerSeen{.at = run_->clock().now(),
+                                             .waited = run_->source().waited(),
+                                             .paused = run_->source().paused()}));
   scaling_->look(status,
                  {.at = run_->clock().now(),
                   .splits = taken,
                   .arrived = run_->pipeline().stats().lowest_missing,
                   .waited = run_->source().waited(),
                   .paused = run_->source().paused()},
-                 kLocalNode);
+                 kLocalNode, central_workers_);
 }
 
 // Each worker that finds damage refuses the job on its own. If the trainer's own files are damaged,

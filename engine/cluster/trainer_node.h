@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -55,6 +56,10 @@ class TrainerNode final : public SplitDispatch,
   /// be delivered.
   void end(const std::string& error);
 
+  /// Makes the policy of this node's own stages where one decision is made for all nodes; else
+  /// null. Call it after begin().
+  std::unique_ptr<tuner::Policy> central_policy(const tuner::PolicyContext& context);
+
   /// The address that workers join, as "tcp://H:P".
   const std::string& address() const { return address_; }
   /// Returns, for each node, the rows that the trainer had received at `position`.
@@ -105,6 +110,7 @@ class TrainerNode final : public SplitDispatch,
   scheduler::HeadActor::Ref own_head_;  // unless the job names a separate head
   scheduler::WorkerActor::Ref local_worker_;
   NodeTuners::Ref tuners_;
+  std::atomic<std::uint32_t> central_workers_{0};  // that the central tuner wants; 0: not known
   Latch closed_;
   const Synchronized<> serial_{};     // guards the members below
   std::vector<std::uint64_t> early_;  // issued before the split client started

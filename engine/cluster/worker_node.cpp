@@ -99,7 +99,19 @@ void WorkerNode::look_at_link() {
     if (!compression_) {
       compression_.emplace(static_cast<double>(options_.place.cpus), clock_, options_.say);
     }
-    compression_->look(stages, status->ready);
+    const auto told = advice_([this]() -> std::optional<Compression> { return told_; });
+    compression_->look(stages, status->ready, told);
+    LinkSeen seen = compression_->seen(stages);
+    advice_([&] { link_seen_ = std::move(seen); });
+  });
+}
+
+// On the tuner's thread, which ends before the stages.
+void WorkerNode::obey(const Advised& advised) {
+  work_->with_stages([&](NodeStages& stages, const WorkerJob&) { stages.set_fed(advised.fed); });
+  const bool sets = advised.sets_way && advised.way <= static_cast<std::uint32_t>(Compression::kZstd);
+  advice_([&] {
+    told_ = sets ? std::optional(static_cast<Compression>(advised.way)) : std::nullopt;
   });
 }
 
@@ -167,21 +179,35 @@ TunersRef WorkerNode::tuners() {
   return net_->actor<TunersRef>(place.empty() ? head_->address() : place, kTunersName);
 }
 
+std::unique_ptr<tuner::Policy> WorkerNode::policy_for(const std::string& node, std::uint64_t seed) {
+  tuner::PolicyContext context;
+  context.description = tuned_pipeline_->description();
+  context.limits = tuned_pipeline_->current().limits;
+  context.seed = seed;
+  auto own = tuner::make_policy("intune:no-network", context);
+  return std::make_unique<CentralPolicy>(CentralPolicy::Options{
+      .question = {.node = node,
+                   .description = context.description,
+                   .limits = context.limits,
+                   .seen = {}},
+      .tuners = [this] { return tuners(); },
+      .own = own ? std::move(*own) : nullptr,
+      .link = [this] { return advice_([this]() -> LinkSeen { return link_seen_; }); },
+      .obey = [this](const Advised& advised) { obey(advised); },
+      .say = options_.say});
+}
+
 tuner::TunerActor::Options WorkerNode::tuning(const JobSpec& job) {
   const std::string node = options_.place.name;
   const auto period = std::chrono::duration_cast<tuner::TunerActor::Time>(job.tuner.period);
   const tuner::Mode mode = tuner::mode_named(job.tuner.mode);
+  const std::uint64_t seed = job.order.seed;
   return {.make_tuner =
-              [this, node, mode] {
+              [this, node, mode, seed] {
                 return std::make_unique<tuner::Tuner>(tuner::Tuner::Options{
                     .tuned_pipeline = *tuned_pipeline_,
                     .clock = clock_,
-                    .policy = std::make_unique<CentralPolicy>(
-                        AskDecision{.node = node,
-                                    .description = tuned_pipeline_->description(),
-                                    .limits = tuned_pipeline_->current().limits,
-                                    .seen = {}},
-                        [this] { return tuners(); }),
+                    .policy = policy_for(node, seed),
                     .fallback = nullptr,
                     .mode = mode,
                     .on_decision = [this, node](const tuner::Decision& decision) {

@@ -64,9 +64,11 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   void make_worker();
   void tune(NodeStages* stages, WorkerJob* job);
   tuner::TunerActor::Options tuning(const JobSpec& job);
+  std::unique_ptr<tuner::Policy> policy_for(const std::string& node, std::uint64_t seed);
   void watch_memory(const NodeStages& stages, std::uint64_t resident);
   void look(const std::function<bool()>& stopped);
   void look_at_link();
+  void obey(const Advised& advised);
   void end_with(Result<scheduler::WorkerStatus> last);
   scheduler::HeadRef head() override;
   scheduler::SplitClientRef split_client(const std::string& address) override;
@@ -85,6 +87,9 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   bool leaving_ = false;
   std::chrono::nanoseconds next_look_{0};
   std::optional<LinkCompression> compression_;  // used on the ticker's thread
+  const Synchronized<> advice_{};               // guards the two below
+  LinkSeen link_seen_;
+  std::optional<Compression> told_;             // by the central tuner
   Latch over_;
   const Synchronized<> serial_{};                         // guards the members below
   std::optional<Result<scheduler::WorkerStatus>> ended_;  // the worker's last status

@@ -69,11 +69,13 @@ Status Tuning::check(const JobSpec& job) {
   return made ? Status{} : fail(Code::kInvalid, "tuner.policy: " + made.error().message);
 }
 
-Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std::string& command)
+Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std::string& command,
+               MakePolicy make)
     : run_(run),
       job_(job),
       cpus_(cpus),
       command_(command),
+      make_(std::move(make)),
       tuned_pipeline_(run, job, cpus),
       mode_(tuner::mode_named(job.tuner.mode)) {
   const tuner::CurrentState now = tuned_pipeline_.current();
@@ -130,6 +132,9 @@ std::unique_ptr<tuner::Policy> Tuning::fallback_policy() {
 }
 
 std::unique_ptr<tuner::Policy> Tuning::make_policy() {
+  if (make_) {
+    if (auto given = make_(context())) return given;
+  }
   auto made = tuner::make_policy(job_.tuner.policy, context());
   if (!made) {
     note("tuner.policy " + job_.tuner.policy + ": " + made.error().message + "; " + kFallback +

@@ -39,7 +39,11 @@ class Tuning {
   /// Checks that a running job can use its policy. kInvalid names the nearest one.
   static Status check(const JobSpec& job);
 
-  Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std::string& command);
+  /// Makes the policy in place of `tuner.policy`; null: that one is made.
+  using MakePolicy = std::function<std::unique_ptr<tuner::Policy>(const tuner::PolicyContext&)>;
+
+  Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std::string& command,
+         MakePolicy make = {});
   ~Tuning();
 
   /// Ends the tuner, saves its learned state, closes the control server. Further calls do nothing.
@@ -93,6 +97,7 @@ class Tuning {
   const JobSpec& job_;
   const CpuLimit& cpus_;
   const std::string command_;
+  const MakePolicy make_;
   LivePipeline tuned_pipeline_;
   tuner::Allocation start_;
   tuner::LogHeader header_;                      // used on the tuner's thread, like the two below

@@ -80,7 +80,11 @@ Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
   if (cluster_) {
     if (auto begun = cluster_->begin(*run_); !begun) return begun;
   }
-  tuning_.emplace(*run_, job_, cpus_, options_.command);
+  Tuning::MakePolicy central;
+  if (cluster_) {
+    central = [this](const auto& context) { return cluster_->central_policy(context); };
+  }
+  tuning_.emplace(*run_, job_, cpus_, options_.command, std::move(central));
   watch_ = std::make_unique<RunWatch>(RunWatch::Options{.run = *run_,
                                                         .job = job_,
                                                         .name = options_.command,

@@ -98,15 +98,15 @@ void ClusterPlanner::share_limits(const ClusterReport& report, std::vector<Plann
 }
 
 // Beyond the workers that are here, as many as would make what lacks if they were like these.
-std::uint32_t ClusterPlanner::worth_having(const JointPlan& plan,
-                                           const ClusterCapability& can) const {
+std::uint32_t ClusterPlanner::worth_having(const ClusterCapability& can) const {
+  const std::uint32_t settled = count_.settled();
   const auto here = static_cast<std::uint32_t>(can.workers.size());
-  if (plan.fed < here || can.lacks <= 0 || shared_ > 0) return plan.fed;
+  if (settled < here || can.lacks <= 0 || shared_ > 0) return settled;
   double all = 0;
   for (const std::size_t k : can.workers) all += can.nodes[k].splits_per_second;
-  if (here == 0 || all <= 0) return plan.fed + 1;
+  if (here == 0 || all <= 0) return settled + 1;
   const double more = std::ceil(can.lacks * here / all);
-  return plan.fed + static_cast<std::uint32_t>(std::min(more, static_cast<double>(here)));
+  return settled + static_cast<std::uint32_t>(std::min(more, static_cast<double>(here)));
 }
 
 ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
@@ -133,10 +133,10 @@ ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
     if (kept.fed) allocation = kept.belief.safe(std::move(allocation), nodes[k].current);
   }
   advice.fed = plan.fed;
-  advice.workers = worth_having(plan, can);
+  advice.workers = worth_having(can);
   advice.splits_per_second = plan.splits_per_second;
   advice.reason = "central " + std::to_string(number_) + ": feeds " + std::to_string(plan.fed) +
-                  " of " + std::to_string(nodes.size() - 1) + " workers (" + count_.why() + "), " +
+                  " of " + std::to_string(can.workers.size()) + " workers (" + count_.why() + "), " +
                   rounded(rate_) + " of " + rounded(demand_) + " splits/s";
   advice.nodes = std::move(plan.nodes);
   return advice;

@@ -32,7 +32,7 @@ class ClusterPlanner {
   Kept& kept_of(const NodeReport& report);
   std::vector<PlannedNode> planned_nodes(const ClusterReport& report);
   void share_limits(const ClusterReport& report, std::vector<PlannedNode>& nodes);
-  std::uint32_t worth_having(const JointPlan& plan, const ClusterCapability& can) const;
+  std::uint32_t worth_having(const ClusterCapability& can) const;
 
   std::map<std::string, Kept> nodes_;
   WorkerCount count_;

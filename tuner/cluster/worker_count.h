@@ -27,6 +27,8 @@ class WorkerCount {
   static constexpr double kPrice = 0.01;
 
   std::uint32_t decide(const CountSeen& seen);
+  /// The number without a try that is still judged: what is worth being paid for.
+  std::uint32_t settled() const { return trying_ == Trying::kNothing ? now_ : before_; }
   /// What was found lately, for the log.
   const char* why() const { return why_; }
 

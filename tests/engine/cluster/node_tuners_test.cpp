@@ -81,7 +81,9 @@ class Tuners {
   Result<tuner::Proposal> ask_for(AskDecision asked) {
     auto answer = ask(actor_, std::move(asked), 1s);
     host_.deliver_all();
-    return answer.wait();
+    auto advised = answer.wait();
+    if (!advised) return pass(advised);
+    return std::move(advised->proposal);
   }
   void tell(DecisionTaken told) {
     REQUIRE(actor_.tell(std::move(told)));
