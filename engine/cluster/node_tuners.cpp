@@ -38,6 +38,8 @@ bool sound(const AskDecision& ask) {
 
 }  // namespace
 
+std::string central_log_path(const std::string& run_dir) { return run_dir + "/central.jsonl"; }
+
 std::string node_log_path(const std::string& run_dir, const std::string& node) {
   std::string name = node;
   std::replace_if(

@@ -91,6 +91,9 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, 
 /// fits others of its kind.
 std::string kind_of(const tuner::PipelineDescription& description, const tuner::Limits& limits);
 
+/// Returns the path of the log of the central tuner's decisions.
+std::string central_log_path(const std::string& run_dir);
+
 /// Returns the path of the decision log of a node.
 std::string node_log_path(const std::string& run_dir, const std::string& node);
 

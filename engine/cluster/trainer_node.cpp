@@ -114,6 +114,16 @@ Status TrainerNode::open_head() {
   return {};
 }
 
+// On the thread of the tuners' actor.
+void TrainerNode::log_central(const tuner::ClusterReport& seen, const tuner::ClusterAdvice& advice) {
+  central_workers_ = std::max(1U, advice.workers);
+  if (!central_log_) return;
+  auto status = central_log_->add({.report = seen, .advice = advice});
+  if (status) return;
+  say_("the central tuner's decisions are not logged any more: " + status.error().message);
+  central_log_.reset();
+}
+
 // What is learned is kept by work and by kind of node, in the head's store.
 void TrainerNode::start_tuners(const std::string& work) {
   NodeTuners::Options options{.job = job_, .command = command_, .note = say_};
@@ -130,9 +140,14 @@ void TrainerNode::start_tuners(const std::string& work) {
     options.central = CentralTuner::Options{
         .period = job_.tuner.period,
         .own = kLocalNode,
-        .on_decision = [this](const tuner::ClusterReport&, const tuner::ClusterAdvice& advice) {
-          central_workers_ = std::max(1U, advice.workers);
-        }};
+        .on_decision = [this](const tuner::ClusterReport& seen,
+                              const tuner::ClusterAdvice& advice) { log_central(seen, advice); }};
+    auto log = tuner::CentralLogWriter::create(central_log_path(job_.run.dir), command_);
+    if (log) {
+      central_log_ = std::move(*log);
+    } else {
+      say_("the central tuner's decisions are not logged: " + log.error().message);
+    }
   }
   tuners_ = net_->actors().spawn({.name = "tuners"},
                                  [options] { return std::make_unique<NodeTuners>(options); });

@@ -24,6 +24,7 @@
 #include "scheduler/client/split_client.h"
 #include "scheduler/head/head_actor.h"
 #include "scheduler/worker/worker_actor.h"
+#include "tuner/log/central_log.h"
 
 namespace forebay {
 
@@ -78,6 +79,7 @@ class TrainerNode final : public SplitDispatch,
   Status start_split_client(JobRun& run, const JobText& text, const std::string& fingerprint);
   void start_local_worker();
   void start_tuners(const std::string& work);
+  void log_central(const tuner::ClusterReport& seen, const tuner::ClusterAdvice& advice);
   void write_address() const;
   void remove_address() const;
   std::optional<scheduler::ClusterStatus> ask_around();
@@ -109,6 +111,7 @@ class TrainerNode final : public SplitDispatch,
   scheduler::SplitClient::Ref split_client_;
   scheduler::HeadActor::Ref own_head_;  // unless the job names a separate head
   scheduler::WorkerActor::Ref local_worker_;
+  std::optional<tuner::CentralLogWriter> central_log_;  // used by tuners_ once it is spawned
   NodeTuners::Ref tuners_;
   std::atomic<std::uint32_t> central_workers_{0};  // that the central tuner wants; 0: not known
   Latch closed_;

@@ -72,7 +72,7 @@ MAY_SEE = {
     "tuner/policy": ["core/base", "tuner", "tuner/plan", "tuner/model", "tuner/agent"],
     "tuner/live": CORE + ["tuner"],
     "tuner/emulated": CORE + ["tuner", "tuner/live", "tuner/sim", "tuner/world"],
-    "tuner/log": ["core/base", "tuner"],
+    "tuner/log": ["core/base", "tuner", "tuner/cluster"],
     "tuner/compare": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/world", "tuner/cluster", "tuner/policy"],
     "scheduler": CORE[:3] + ["core/runtime"],
     "scheduler/client": CORE[:3] + ["core/runtime", "scheduler"],

@@ -53,20 +53,15 @@ std::string other_size(std::string_view part) {
 std::string to_line(const Decision& decision) { return line_of(decision); }
 std::string to_line(const LogHeader& header) { return line_of(header); }
 
-Result<DecisionLogWriter> DecisionLogWriter::create(const std::string& path,
-                                                    const LogHeader& header) {
+Result<LineLog> LineLog::create(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "we");
   if (file == nullptr) {
     return fail(Code::kInvalid, "decision log " + path + ": " + std::strerror(errno));
   }
-  DecisionLogWriter writer(path, file);
-  if (auto status = writer.write(to_line(header)); !status) return pass(status);
-  return writer;
+  return LineLog(path, file);
 }
 
-Status DecisionLogWriter::add(const Decision& decision) { return write(to_line(decision)); }
-
-Status DecisionLogWriter::write(const std::string& line) {
+Status LineLog::add(const std::string& line) {
   const std::string whole = line + '\n';
   const std::size_t written = std::fwrite(whole.data(), 1, whole.size(), file_.get());
   if (written != whole.size() || std::fflush(file_.get()) != 0) {
@@ -74,6 +69,17 @@ Status DecisionLogWriter::write(const std::string& line) {
   }
   return {};
 }
+
+Result<DecisionLogWriter> DecisionLogWriter::create(const std::string& path,
+                                                    const LogHeader& header) {
+  auto lines = LineLog::create(path);
+  if (!lines) return pass(lines);
+  DecisionLogWriter writer(std::move(*lines));
+  if (auto status = writer.lines_.add(to_line(header)); !status) return pass(status);
+  return writer;
+}
+
+Status DecisionLogWriter::add(const Decision& decision) { return lines_.add(to_line(decision)); }
 
 Result<DecisionLog> parse_decision_log(std::string_view text, const std::string& name) {
   DecisionLog log;

@@ -33,6 +33,25 @@ struct DecisionLog {
   std::vector<Decision> decisions;
 };
 
+/// A file of lines; a whole line is in it when add() returns. Belongs to one thread.
+class LineLog {
+ public:
+  /// Creates the file, replacing an older one. kInvalid names the file and the reason.
+  static Result<LineLog> create(const std::string& path);
+
+  /// Writes a line, without its end.
+  Status add(const std::string& line);
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  LineLog(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
 /// Writes a decision log, one line per decision; the whole line is in the file when add() returns.
 /// Belongs to one thread.
 class DecisionLogWriter {
@@ -43,14 +62,9 @@ class DecisionLogWriter {
   Status add(const Decision& decision);
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  DecisionLogWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
-  Status write(const std::string& line);
+  explicit DecisionLogWriter(LineLog lines) : lines_(std::move(lines)) {}
 
-  std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  LineLog lines_;
 };
 
 /// Returns the line of a decision, without its end; reading it back gives the same numbers.

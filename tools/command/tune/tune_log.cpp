@@ -13,6 +13,7 @@
 #include "engine/run/tuning.h"
 #include "tools/command/commands.h"
 #include "tools/process/standard_streams.h"
+#include "tuner/log/central_log.h"
 #include "tuner/log/decision_log.h"
 #include "tuner/policy/policies.h"
 
@@ -144,9 +145,71 @@ std::vector<Difference> replay(const DecisionLog& log, tuner::Policy& policy) {
   return differences;
 }
 
+/// The text of the central tuner's log that the command names; empty: it names another log.
+std::string central_text(const Invocation& invocation) {
+  constexpr std::size_t kMostLogBytes = std::size_t{1} << 30;
+  if (invocation.arguments.empty()) return {};
+  const std::string& place = invocation.arguments.front();
+  std::error_code error;
+  if (std::filesystem::is_directory(place, error)) return {};
+  std::string text = read_whole(place, kMostLogBytes).value_or("");
+  return tuner::is_central_log(text) ? text : "";
+}
+
+Exit show_central(const Invocation& invocation, const std::string& text) {
+  auto log = tuner::parse_central_log(text, invocation.arguments.front());
+  if (!log) return Exit::refused(log.error());
+  const auto to_json = [](const tuner::CentralDecision& each) {
+    return JsonObject()
+        .add("number", each.advice.number)
+        .add("at_seconds", each.report.at_seconds)
+        .add("fed", each.advice.fed)
+        .add("workers", each.advice.workers)
+        .add("splits_per_second", each.advice.splits_per_second)
+        .add("demand", each.advice.demand)
+        .add("reason", each.advice.reason)
+        .add("nodes", tuner::describe(each));
+  };
+  return print_result(
+      invocation,
+      JsonObject().add("policy", "central").add("decisions", log->decisions, to_json), [&] {
+        for (const tuner::CentralDecision& decision : log->decisions) {
+          for (const std::string& line : tuner::describe(decision)) print_line(line);
+        }
+      });
+}
+
+Exit replay_central(const Invocation& invocation, const std::string& text) {
+  auto log = tuner::parse_central_log(text, invocation.arguments.front());
+  if (!log) return Exit::refused(log.error());
+  const auto differences = tuner::replay(*log);
+  const auto to_json = [](const tuner::CentralDifference& each) {
+    return JsonObject()
+        .add("number", each.number)
+        .add("logged", each.logged)
+        .add("now", each.now);
+  };
+  return print_result(invocation,
+                      JsonObject()
+                          .add("policy", "central")
+                          .add("decisions", log->decisions.size())
+                          .add("differences", differences, to_json),
+                      [&] {
+                        for (const tuner::CentralDifference& each : differences) {
+                          print_line(std::to_string(each.number) + " logged " + each.logged +
+                                     "; now " + each.now);
+                        }
+                        std::printf("central would decide otherwise %zu times in %zu\n",
+                                    differences.size(), log->decisions.size());
+                      });
+}
+
 }  // namespace
 
 Exit run_tune_show(const Invocation& invocation) {
+  if (const std::string text = central_text(invocation); !text.empty()) {
+    return show_central(invocation, text);
+  }
   auto log = open_log(invocation);
   if (!log) return Exit::refused(log.error());
   const PipelineDescription& description = log->header.description;
@@ -186,6 +249,9 @@ Exit run_tune_freeze(const Invocation& invocation) {
 }
 
 Exit run_tune_replay(const Invocation& invocation) {
+  if (const std::string text = central_text(invocation); !text.empty()) {
+    return replay_central(invocation, text);
+  }
   auto log = open_log(invocation);
   if (!log) return Exit::refused(log.error());
   auto policy = policy_of(log->header);

@@ -1,0 +1,78 @@
+"""A central tuner over workers: one order of batches, whoever dies or falls silent, and logs that say what happened."""
+import signal
+
+from support.cluster import ClusterScenario, Cluster, Head
+from support.harness import Running, main
+
+SILENT = "the central tuner has been silent for 5 periods; this node tunes itself"
+
+
+class Central(ClusterScenario):
+    def central(self, **tables):
+        return self.work(tuner={"policy": "central", "period": "0.2s"}, **tables)
+
+    def decisions(self, job):
+        path = job.folder / ".forebay" / "central.jsonl"
+        return path.read_text().splitlines()[1:] if path.exists() else []
+
+    def until_it_decides_for(self, job, *names):
+        self.wait_until(lambda: any(all(f'"name":"{name}"' in line for name in names)
+                                    for line in self.decisions(job)[-3:]))
+
+    def test_one_decision_for_two_workers_and_the_trainers_node_keeps_the_order(self):
+        job = self.central(epochs=6)
+        digest = self.digest_alone(job)
+        cluster = Cluster(self, job, local=True)
+        for _ in range(2):
+            cluster.worker()
+        self.until_it_decides_for(job, "local", "w1", "w2")
+        finished, _ = cluster.finish()
+        self.assert_same_run(finished, digest, 120000)
+        log = job.folder / ".forebay" / "central.jsonl"
+        shown = Running(["tune", "show", log], self.folder).wait(30)
+        self.assertEqual(shown.status, 0, shown)
+        self.assertIn("of 2 workers", shown.out)
+        self.assertIn("w2: ", shown.out)
+        replayed = Running(["tune", "replay", log, "--json"], self.folder).wait(30)
+        self.assertEqual(replayed.status, 0, replayed)
+        self.assertEqual(replayed.json["differences"], [])
+        self.assertGreater(replayed.json["decisions"], 3)
+        # A node's own log names the joint decision.
+        own = Running(["tune", "show", job.folder / ".forebay" / "decisions-w1.jsonl"], self.folder).wait(30)
+        self.assertIn("central ", own.out)
+
+    def test_a_worker_that_is_killed_leaves_the_plan_and_the_order_stays(self):
+        job = self.central(epochs=8)
+        digest = self.digest_alone(job)
+        cluster = Cluster(self, job, local=False)
+        for _ in range(2):
+            cluster.worker()
+        self.until_it_decides_for(job, "w1", "w2")
+        cluster.kill("w1")
+        self.wait_until(lambda: not cluster.trainer.alive() or '"name":"w1"' not in self.decisions(job)[-1])
+        finished, _ = cluster.finish()
+        self.assert_same_run(finished, digest, 160000)
+        self.assertNotIn('"name":"w1"', self.decisions(job)[-1])
+
+    def test_workers_whose_central_tuner_falls_silent_say_so_and_the_order_stays(self):
+        job = self.central(epochs=8)
+        digest = self.digest_alone(job)
+        head = Head(self, self.folder)
+        cluster = Cluster(self, job, local=False, head=head.address)
+        for _ in range(2):
+            cluster.worker()
+        self.until_it_decides_for(job, "w1", "w2")
+        # The trainer with its tuners stops for longer than five questions of a second each; the head goes on.
+        cluster.trainer.signal(signal.SIGSTOP)
+        try:
+            self.wait_until(lambda: all(SILENT in worker.stderr_now() for worker in cluster.workers.values()))
+        finally:
+            cluster.trainer.signal(signal.SIGCONT)
+        finished, ends = cluster.finish()
+        self.assert_same_run(finished, digest, 160000)
+        for end in ends.values():
+            self.assertIn(SILENT, end.err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+#include "tuner/cluster/cluster_planner.h"
+
+#include <cstdint>
+#include <string>
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+/// A node's report of two seconds in which it made `rate` splits/s with `actors` actors a stage;
+/// the only stages take 0.01 and 0.04 CPU seconds a split.
+NodeReport report_of(const std::string& name, double rate, std::uint32_t actors) {
+  NodeReport report{.name = name, .trainer = name == "own"};
+  const double seconds[] = {0.01, 0.04};
+  report.limits = {.cpus = 4, .memory_bytes = std::uint64_t{1} << 30};
+  report.seen = {.at_seconds = 2, .seconds = 2, .limits = report.limits};
+  for (int i = 0; i < 2; ++i) {
+    report.description.stages.push_back({.name = i == 0 ? "load" : "decode", .max_actors = 32});
+    const double done = 2 * rate;
+    const double worked = done * seconds[i];
+    report.seen.stages.push_back({.actors = actors,
+                                  .actor_seconds = 2.0 * actors,
+                                  .working_seconds = worked,
+                                  .input_wait_seconds = 2.0 * actors - worked,
+                                  .cpu_seconds = worked,
+                                  .done = static_cast<std::uint64_t>(done),
+                                  .done_seconds = worked,
+                                  .done_seconds_squared = worked * seconds[i],
+                                  .done_cpu_seconds = worked,
+                                  .done_actors = done * actors});
+  }
+  report.seen.trainer_steps = static_cast<std::uint64_t>(2 * rate);
+  return report;
+}
+
+/// Two seconds of a trainer that waited so many of them.
+ClusterReport cluster(double waited, std::initializer_list<NodeReport> nodes) {
+  return {.at_seconds = 2, .trainer = {.seconds = 2, .waited_seconds = waited}, .nodes = nodes};
+}
+
+TEST_CASE("a trainer that is fed by its own node needs no worker", "[tuner][cluster_planner]") {
+  ClusterPlanner planner;
+  ClusterAdvice advice;
+  for (int i = 0; i < 10; ++i) {
+    advice = planner.decide(
+        cluster(0, {report_of("a", 10, 1), report_of("b", 10, 1), report_of("own", 10, 2)}));
+  }
+  // 30 splits/s; the own node's 4 CPUs make 80.
+  CHECK(advice.demand == Approx(30));
+  CHECK(advice.fed == 0);
+  CHECK_FALSE(advice.nodes[0].fed);
+  CHECK(advice.nodes[2].fed);
+  CHECK(advice.number == 10);
+}
+
+TEST_CASE("a trainer that waits gets all workers, and more are worth having",
+          "[tuner][cluster_planner]") {
+  ClusterPlanner planner;
+  ClusterAdvice advice;
+  for (int i = 0; i < 3; ++i) {
+    advice = planner.decide(cluster(1.8, {report_of("a", 20, 1), report_of("own", 20, 1)}));
+  }
+  CHECK(advice.demand == Approx(400));  // 40 in the tenth of the time in which it did not wait
+  CHECK(advice.fed == 1);
+  CHECK(advice.workers > advice.fed);
+  CHECK(advice.nodes[0].allocation.actors[1] > 2);
+}
+
+TEST_CASE("a node that has shown nothing is planned with the costs of others",
+          "[tuner][cluster_planner]") {
+  ClusterPlanner planner;
+  NodeReport joined = report_of("b", 0, 1);
+  const ClusterAdvice advice =
+      planner.decide(cluster(1.8, {report_of("a", 20, 1), joined, report_of("own", 20, 1)}));
+  CHECK(advice.fed == 2);
+  CHECK(advice.nodes[1].allocation == advice.nodes[0].allocation);
+}
+
+TEST_CASE("the same reports give the same advice", "[tuner][cluster_planner]") {
+  ClusterPlanner one;
+  ClusterPlanner two;
+  for (int i = 0; i < 5; ++i) {
+    const ClusterReport seen =
+        cluster(1, {report_of("a", 20, 1), report_of("b", 10 + i, 2), report_of("own", 20, 1)});
+    const ClusterAdvice a = one.decide(seen);
+    const ClusterAdvice b = two.decide(seen);
+    CHECK(a.reason == b.reason);
+    for (std::size_t k = 0; k < 3; ++k) CHECK(a.nodes[k].allocation == b.nodes[k].allocation);
+  }
+}
+
+}  // namespace
+}  // namespace forebay::tuner

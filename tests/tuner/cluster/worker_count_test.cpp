@@ -1,0 +1,79 @@
+#include "tuner/cluster/worker_count.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+/// A cluster in which `needed` workers bring the whole rate and fewer their share.
+struct Cluster {
+  std::uint32_t needed = 6;
+  std::uint32_t planned = 15;
+  std::uint32_t least = 3;
+  double demand = 100;
+  bool limited = false;  ///< The trainer waits all the time: something shared is the limit.
+
+  CountSeen seen(std::uint32_t fed) const {
+    const double share = std::min(1.0, static_cast<double>(fed) / needed);
+    return {.planned = planned,
+            .least = least,
+            .available = 15,
+            .wanted = limited ? 60.0 : demand,
+            .demand = demand,
+            .rate = share * (limited ? 60 : demand),
+            .waited = limited ? 0.4 : 1 - share};
+  }
+};
+
+std::uint32_t after(WorkerCount& count, const Cluster& cluster, std::uint32_t fed, int periods) {
+  for (int i = 0; i < periods; ++i) fed = count.decide(cluster.seen(fed));
+  return fed;
+}
+
+TEST_CASE("the number of workers begins with what the costs say", "[tuner][worker_count]") {
+  WorkerCount count;
+  const Cluster cluster{.planned = 8};
+  CHECK(after(count, cluster, 15, 1) == 8);
+}
+
+TEST_CASE("workers that bring nothing are not fed for long, whatever the costs say",
+          "[tuner][worker_count]") {
+  const bool limited = GENERATE(false, true);
+  WorkerCount count;
+  const Cluster cluster{.limited = limited};
+  const std::uint32_t fed = after(count, cluster, 15, 70);
+  CAPTURE(limited, fed);
+  CHECK(count.settled() == 6);
+}
+
+TEST_CASE("more workers are tried while the trainer waits", "[tuner][worker_count]") {
+  WorkerCount count;
+  const Cluster cluster{.needed = 9, .planned = 5};
+  static_cast<void>(after(count, cluster, 15, 60));
+  CHECK(count.settled() == 9);
+}
+
+TEST_CASE("a try of fewer workers that loses much ends after its first interval",
+          "[tuner][worker_count]") {
+  WorkerCount count;
+  const Cluster cluster{.needed = 2, .planned = 2, .least = 1};
+  std::uint32_t fed = 15;
+  int tried = 0;
+  for (int i = 0; i < 40; ++i) {
+    fed = count.decide(cluster.seen(fed));
+    tried += fed == 1 ? 1 : 0;
+  }
+  CHECK(count.settled() == 2);
+  CHECK(tried <= 6);  // Two tries: two intervals to settle, and one that is judged, each.
+}
+
+TEST_CASE("while nothing is made all workers are fed", "[tuner][worker_count]") {
+  WorkerCount count;
+  CHECK(count.decide({.planned = 2, .least = 1, .available = 7}) == 7);
+}
+
+}  // namespace
+}  // namespace forebay::tuner

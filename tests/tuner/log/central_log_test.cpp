@@ -1,0 +1,76 @@
+#include "tuner/log/central_log.h"
+
+#include <string>
+
+#include "core/base/whole_file.h"
+#include "tests/support/temp_dir.h"
+#include "tuner/cluster/cluster_planner.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+NodeReport node_named(const std::string& name) {
+  NodeReport node{.name = name, .trainer = name == "own"};
+  node.description.stages = {{.name = "load", .max_actors = 8}};
+  node.limits = {.cpus = 4, .memory_bytes = 1 << 30};
+  node.seen = {.seconds = 2, .limits = node.limits, .stages = {{.actors = 1}}, .trainer_steps = 9};
+  node.ways = {{}, {.ratio = 2, .seconds = 0.5}};
+  return node;
+}
+
+/// A log of five decisions, written and read.
+CentralLog written_log(const std::string& path) {
+  auto writer = CentralLogWriter::create(path, "train").value();
+  ClusterPlanner planner;
+  for (int i = 1; i <= 5; ++i) {
+    const ClusterReport report{.at_seconds = 2.0 * i,
+                               .trainer = {.seconds = 2, .waited_seconds = 0.25 * i},
+                               .nodes = {node_named("a"), node_named("own")}};
+    REQUIRE(writer.add({.report = report, .advice = planner.decide(report)}));
+  }
+  return parse_central_log(read_whole(path, 1 << 20).value(), path).value();
+}
+
+TEST_CASE("a central decision that is read is the one that was written", "[tuner][central_log]") {
+  const test::TempDir dir;
+  const std::string path = dir.path() + "/central.jsonl";
+  const CentralLog log = written_log(path);
+  CHECK(log.command == "train");
+  REQUIRE(log.decisions.size() == 5);
+  const CentralDecision& last = log.decisions.back();
+  CHECK(last.advice.number == 5);
+  CHECK(last.report.trainer.waited_seconds == 1.25);
+  CHECK(last.report.nodes[1].trainer);
+  CHECK(last.report.nodes[0].ways[1].ratio == 2);
+  CHECK(read_whole(path, 1 << 20).value().ends_with(CentralLogWriter::to_line(last) + "\n"));
+}
+
+TEST_CASE("a replay of a central log decides the same, and finds what was changed",
+          "[tuner][central_log]") {
+  const test::TempDir dir;
+  CentralLog log = written_log(dir.path() + "/central.jsonl");
+  CHECK(replay(log).empty());
+  log.decisions[2].advice.nodes[0].allocation.actors[0] += 7;
+  const auto differences = replay(log);
+  REQUIRE(differences.size() == 1);
+  CHECK(differences.front().number == 3);
+  CHECK(differences.front().logged.starts_with("a: "));
+}
+
+TEST_CASE("a line that is no central decision is refused with its number", "[tuner][central_log]") {
+  const std::string header = R"({"forebay_central":1,"command":"train"})";
+  CHECK(is_central_log(header));
+  CHECK_FALSE(is_central_log(R"({"forebay_decisions":1})"));
+  CHECK(parse_central_log(header + "\n", "log")->decisions.empty());
+  const auto broken = parse_central_log(header + "\n{}\n", "log");
+  REQUIRE_FALSE(broken);
+  CHECK(broken.error().code == Code::kCorrupt);
+  CHECK(broken.error().message.starts_with("log, line 2: "));
+  CHECK_FALSE(parse_central_log(R"({"forebay_central":9,"command":""})" "\n", "log"));
+  CHECK_FALSE(parse_central_log("", "log"));
+}
+
+}  // namespace
+}  // namespace forebay::tuner

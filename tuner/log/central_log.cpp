@@ -1,0 +1,205 @@
+#include "tuner/log/central_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "core/base/text/json_fields.h"
+#include "core/base/text/json_text.h"
+#include "tuner/cluster/cluster_planner.h"
+#include "tuner/log/decision_fields.h"
+
+namespace forebay::tuner {
+
+/// Fields of the central tuner's values, as decision_fields.h lists those of one node.
+template <class Fields>
+void list_flag(Fields& fields, const char* name, bool& value) {
+  std::uint32_t flag = value ? 1 : 0;
+  fields(name, flag);
+  value = flag != 0;
+}
+
+template <class Fields>
+void list(Fields& fields, TrainerReport& value) {
+  fields("seconds", value.seconds);
+  fields("waited_seconds", value.waited_seconds);
+}
+
+template <class Fields>
+void list(Fields& fields, LinkWay& value) {
+  fields("ratio", value.ratio);
+  fields("seconds", value.seconds);
+}
+
+template <class Fields>
+void list(Fields& fields, NodeReport& value) {
+  fields("name", value.name);
+  list_flag(fields, "trainer", value.trainer);
+  list_flag(fields, "fresh", value.fresh);
+  fields("layout", value.description);
+  fields("limits", value.limits);
+  fields("seen", value.seen);
+  fields("blocked", value.blocked);
+  fields("way", value.way);
+  fields("ways", value.ways);
+}
+
+template <class Fields>
+void list(Fields& fields, NodeAdvice& value) {
+  fields("allocation", value.allocation);
+  list_flag(fields, "fed", value.fed);
+  fields("way", value.way);
+  fields("splits_per_second", value.splits_per_second);
+}
+
+template <class Fields>
+void list(Fields& fields, CentralDecision& value) {
+  fields("number", value.advice.number);
+  fields("at_seconds", value.report.at_seconds);
+  fields("trainer", value.report.trainer);
+  fields("nodes", value.report.nodes);
+  fields("advice", value.advice.nodes);
+  fields("fed", value.advice.fed);
+  fields("workers", value.advice.workers);
+  fields("splits_per_second", value.advice.splits_per_second);
+  fields("demand", value.advice.demand);
+  fields("reason", value.advice.reason);
+}
+
+namespace {
+
+constexpr std::uint64_t kCentralVersion = 1;
+constexpr const char* kCentralKey = "forebay_central";
+constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+
+/// The first line.
+struct CentralHeader {
+  std::uint64_t version = kCentralVersion;
+  std::string command;
+};
+
+template <class Fields>
+void list(Fields& fields, CentralHeader& value) {
+  fields(kCentralKey, value.version);
+  fields("command", value.command);
+}
+
+template <class T>
+std::string read_value(std::string_view line, T& value) {
+  if (line.size() > kLongestLine) return "the line is longer than 16 MiB";
+  const auto json = parse_json(line);
+  if (json.is_discarded()) return "not valid JSON";
+  std::string problem;
+  JsonFieldReader fields(json, "", problem);
+  list(fields, value);
+  fields.finish();
+  return problem;
+}
+
+template <class T>
+std::string line_for(T value) {
+  return json_text(JsonFieldWriter::written(value));
+}
+
+/// What would not fit the planner.
+std::string misfit_of(const CentralDecision& decision) {
+  const auto& nodes = decision.report.nodes;
+  if (decision.advice.nodes.size() != nodes.size()) return "advice: not one for each node";
+  for (const NodeReport& node : nodes) {
+    const std::size_t stages = nodes.front().description.stages.size();
+    if (stages == 0 || node.description.stages.size() != stages ||
+        node.seen.stages.size() != stages) {
+      return "nodes: not the same stages";
+    }
+  }
+  return {};
+}
+
+std::string told(const NodeAdvice& advice) {
+  std::string text = advice.fed ? "fed," : "not fed,";
+  for (const std::uint32_t actors : advice.allocation.actors) text += " " + std::to_string(actors);
+  text += ", prefetch " + std::to_string(advice.allocation.prefetch);
+  if (advice.way > 0) text += ", compression " + std::to_string(advice.way);
+  return text;
+}
+
+std::string with_rate(const std::string& text, double rate) {
+  std::array<char, 48> number{};
+  std::snprintf(number.data(), number.size(), " for %.1f splits/s", rate);
+  return text + number.data();
+}
+
+}  // namespace
+
+Result<CentralLogWriter> CentralLogWriter::create(const std::string& path,
+                                                  const std::string& command) {
+  auto lines = LineLog::create(path);
+  if (!lines) return pass(lines);
+  CentralLogWriter writer(std::move(*lines));
+  const CentralHeader header{.version = kCentralVersion, .command = command};
+  if (auto status = writer.lines_.add(line_for(header)); !status) return pass(status);
+  return writer;
+}
+
+std::string CentralLogWriter::to_line(const CentralDecision& decision) {
+  return line_for(decision);
+}
+
+bool is_central_log(std::string_view text) {
+  return text.starts_with(std::string("{\"") + kCentralKey + "\"");
+}
+
+Result<CentralLog> parse_central_log(std::string_view text, const std::string& name) {
+  CentralLog log;
+  std::size_t number = 0;
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    std::string problem;
+    if (++number == 1) {
+      CentralHeader header;
+      problem = is_central_log(line) ? read_value(line, header) : "this is no central tuner's log";
+      if (problem.empty() && header.version != kCentralVersion) problem = "is of another version";
+      log.command = header.command;
+    } else {
+      problem = read_value(line, log.decisions.emplace_back());
+      if (problem.empty()) problem = misfit_of(log.decisions.back());
+    }
+    if (problem.empty()) continue;
+    std::string where = name;
+    where += ", line " + std::to_string(number) + ": ";
+    return fail(Code::kCorrupt, where + problem);
+  }
+  if (number == 0) return fail(Code::kCorrupt, name + ": this is no central tuner's log");
+  return log;
+}
+
+std::vector<CentralDifference> replay(const CentralLog& log) {
+  std::vector<CentralDifference> differences;
+  ClusterPlanner planner;
+  for (const CentralDecision& decision : log.decisions) {
+    const ClusterAdvice now = planner.decide(decision.report);
+    for (std::size_t k = 0; k < now.nodes.size(); ++k) {
+      const NodeAdvice& before = decision.advice.nodes[k];
+      if (told(before) == told(now.nodes[k])) continue;
+      differences.push_back({decision.advice.number,
+                             decision.report.nodes[k].name + ": " + told(before),
+                             told(now.nodes[k])});
+    }
+  }
+  return differences;
+}
+
+std::vector<std::string> describe(const CentralDecision& decision) {
+  std::vector<std::string> lines = {
+      with_rate(decision.advice.reason, decision.advice.splits_per_second)};
+  for (std::size_t k = 0; k < decision.report.nodes.size(); ++k) {
+    const NodeAdvice& advice = decision.advice.nodes[k];
+    lines.push_back(with_rate("     " + decision.report.nodes[k].name + ": " + told(advice),
+                              advice.splits_per_second));
+  }
+  return lines;
+}
+
+}  // namespace forebay::tuner
