@@ -17,8 +17,8 @@ std::vector<tuner::LinkWay> ways_of(const LinkSeen& link) {
   std::vector<tuner::LinkWay> ways;
   const std::size_t known = std::min(link.ratios.size(), link.seconds.size());
   for (std::size_t i = 0; i < known; ++i) {
-    ways.push_back({.ratio = std::max(link.ratios[i], 1e-3),
-                    .seconds = std::max(link.seconds[i], 0.0)});
+    ways.push_back(
+        {.ratio = std::max(link.ratios[i], 1e-3), .seconds = std::max(link.seconds[i], 0.0)});
   }
   return ways;
 }
@@ -56,9 +56,8 @@ tuner::TrainerReport CentralTuner::trainer_report() {
 
 void CentralTuner::decide(std::chrono::nanoseconds now) {
   decided_ = now;
-  std::erase_if(nodes_, [&](const auto& each) {
-    return now - each.second.at > kGone * options_.period;
-  });
+  std::erase_if(nodes_,
+                [&](const auto& each) { return now - each.second.at > kGone * options_.period; });
   tuner::ClusterReport report{.at_seconds = in_seconds(now), .trainer = trainer_report()};
   for (auto& [name, node] : nodes_) {
     report.nodes.push_back(node.report);

@@ -57,7 +57,8 @@ class CentralTuner {
   TrainerSeen before_;
 };
 
-/// A node's policy: forwards each decision to the tuners beside the trainer, and does what they say.
+/// A node's policy: forwards each decision to the tuners beside the trainer, and does what they
+/// say.
 ///
 /// If they do not answer, the current allocation stays; after kSilent periods without an answer the
 /// node's own policy decides, which has seen all observations meanwhile, until they answer again.
@@ -67,12 +68,12 @@ class CentralPolicy final : public tuner::Policy {
   static constexpr int kSilent = 5;
 
   struct Options {
-    AskDecision question;               ///< What it asks, without observation and link.
-    std::function<TunersRef()> tuners;  ///< Returns the tuners as they can be reached now.
-    std::unique_ptr<tuner::Policy> own = {};            ///< Decides when they are silent.
-    std::function<LinkSeen()> link = {};                ///< Returns what is known of the link.
-    std::function<void(const Advised&)> obey = {};      ///< Does what is not an allocation.
-    std::function<void(const std::string&)> say = {};   ///< Reports silence, and its end.
+    AskDecision question;                     ///< What it asks, without observation and link.
+    std::function<TunersRef()> tuners;        ///< Returns the tuners as they can be reached now.
+    std::unique_ptr<tuner::Policy> own = {};  ///< Decides when they are silent.
+    std::function<LinkSeen()> link = {};      ///< Returns what is known of the link.
+    std::function<void(const Advised&)> obey = {};     ///< Does what is not an allocation.
+    std::function<void(const std::string&)> say = {};  ///< Reports silence, and its end.
   };
 
   explicit CentralPolicy(Options options) : options_(std::move(options)) {}

@@ -103,17 +103,17 @@ std::string NodeTuners::restore(tuner::Policy& policy, const AskDecision& ask,
 }
 
 void NodeTuners::open_log(Node& node, const AskDecision& ask, const std::string& restored) {
-  auto log = tuner::DecisionLogWriter::create(node_log_path(options_.job.run.dir, ask.node),
-                                              {.policy = central_ ? std::string(kCentralTuner)
-                                                                  : std::string(node.policy->name()),
-                                               .command = options_.command,
-                                               .seed = options_.job.order.seed,
-                                               .description = ask.description,
-                                               .limits = ask.limits,
-                                               .start = tuner::one_each(ask.description),
-                                               .weights = "",
-                                               .reward = options_.job.tuner.reward,
-                                               .restored = restored});
+  auto log = tuner::DecisionLogWriter::create(
+      node_log_path(options_.job.run.dir, ask.node),
+      {.policy = central_ ? std::string(kCentralTuner) : std::string(node.policy->name()),
+       .command = options_.command,
+       .seed = options_.job.order.seed,
+       .description = ask.description,
+       .limits = ask.limits,
+       .start = tuner::one_each(ask.description),
+       .weights = "",
+       .reward = options_.job.tuner.reward,
+       .restored = restored});
   if (log) {
     node.log = std::move(*log);
   } else {

@@ -41,8 +41,8 @@ class Scaling {
 
   /// `local_node` is the name of the trainer's own worker among the nodes.
   /// `central`: the number that the central tuner wants; 0: it decides by itself.
-  void look(const scheduler::ClusterStatus& status, const Taken& now,
-            const std::string& local_node, std::uint32_t central = 0);
+  void look(const scheduler::ClusterStatus& status, const Taken& now, const std::string& local_node,
+            std::uint32_t central = 0);
 
   /// Returns the number of workers worth having; nullopt until it is known.
   std::optional<std::uint32_t> wanted() const;

@@ -115,7 +115,8 @@ Status TrainerNode::open_head() {
 }
 
 // On the thread of the tuners' actor.
-void TrainerNode::log_central(const tuner::ClusterReport& seen, const tuner::ClusterAdvice& advice) {
+void TrainerNode::log_central(const tuner::ClusterReport& seen,
+                              const tuner::ClusterAdvice& advice) {
   central_workers_ = std::max(1U, advice.workers);
   if (!central_log_) return;
   auto status = central_log_->add({.report = seen, .advice = advice});

@@ -54,10 +54,10 @@ struct WireField<T> {
 
 /// What a node knows of its link to the trainer.
 struct LinkSeen {
-  double blocked = 0;             ///< The share of time in which made splits waited for the link.
-  std::uint32_t way = 0;          ///< How it sends now, as a Compression; an index of the two below.
-  std::vector<double> ratios;     ///< Bytes of a plain split over those sent; empty: not tried.
-  std::vector<double> seconds;    ///< CPU seconds that packing a split costs.
+  double blocked = 0;           ///< The share of time in which made splits waited for the link.
+  std::uint32_t way = 0;        ///< How it sends now, as a Compression; an index of the two below.
+  std::vector<double> ratios;   ///< Bytes of a plain split over those sent; empty: not tried.
+  std::vector<double> seconds;  ///< CPU seconds that packing a split costs.
   static auto fields(auto& self) {
     return std::tie(self.blocked, self.way, self.ratios, self.seconds);
   }

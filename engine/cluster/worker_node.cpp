@@ -109,10 +109,10 @@ void WorkerNode::look_at_link() {
 // On the tuner's thread, which ends before the stages.
 void WorkerNode::obey(const Advised& advised) {
   work_->with_stages([&](NodeStages& stages, const WorkerJob&) { stages.set_fed(advised.fed); });
-  const bool sets = advised.sets_way && advised.way <= static_cast<std::uint32_t>(Compression::kZstd);
-  advice_([&] {
-    told_ = sets ? std::optional(static_cast<Compression>(advised.way)) : std::nullopt;
-  });
+  const bool sets =
+      advised.sets_way && advised.way <= static_cast<std::uint32_t>(Compression::kZstd);
+  advice_(
+      [&] { told_ = sets ? std::optional(static_cast<Compression>(advised.way)) : std::nullopt; });
 }
 
 void WorkerNode::end_with(Result<scheduler::WorkerStatus> last) {
@@ -186,10 +186,8 @@ std::unique_ptr<tuner::Policy> WorkerNode::policy_for(const std::string& node, s
   context.seed = seed;
   auto own = tuner::make_policy("intune:no-network", context);
   return std::make_unique<CentralPolicy>(CentralPolicy::Options{
-      .question = {.node = node,
-                   .description = context.description,
-                   .limits = context.limits,
-                   .seen = {}},
+      .question =
+          {.node = node, .description = context.description, .limits = context.limits, .seen = {}},
       .tuners = [this] { return tuners(); },
       .own = own ? std::move(*own) : nullptr,
       .link = [this] { return advice_([this]() -> LinkSeen { return link_seen_; }); },

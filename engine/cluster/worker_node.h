@@ -89,7 +89,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   std::optional<LinkCompression> compression_;  // used on the ticker's thread
   const Synchronized<> advice_{};               // guards the two below
   LinkSeen link_seen_;
-  std::optional<Compression> told_;             // by the central tuner
+  std::optional<Compression> told_;  // by the central tuner
   Latch over_;
   const Synchronized<> serial_{};                         // guards the members below
   std::optional<Result<scheduler::WorkerStatus>> ended_;  // the worker's last status

@@ -102,9 +102,8 @@ std::uint32_t fewest_workers(PipelineModel model) {
   const double wanted = 0.98 * rate_bound(model);
   std::vector<std::size_t> order;
   for (std::size_t k = 1; k < model.nodes.size(); ++k) order.push_back(k);
-  std::ranges::sort(order, [&](auto a, auto b) {
-    return node_rate_bound(model, a) > node_rate_bound(model, b);
-  });
+  std::ranges::sort(
+      order, [&](auto a, auto b) { return node_rate_bound(model, a) > node_rate_bound(model, b); });
   for (const std::size_t k : order) model.nodes[k].present = false;
   std::uint32_t count = 0;
   while (count < order.size() && rate_bound(model) < wanted) {
@@ -160,7 +159,7 @@ void score(const PipelineModel& model, Scores& scores, bool alone) {
     scores.gain.push_back(made / other);
   }
   if (std::getenv("VERBOSE") == nullptr) return;
-  std::printf("%s: %zu nodes%s, bound %.1f/s, ratio %.3f, last %.3f, workers %.1f of %.0f", 
+  std::printf("%s: %zu nodes%s, bound %.1f/s, ratio %.3f, last %.3f, workers %.1f of %.0f",
               model.name.c_str(), model.nodes.size(),
               model.stages.back().ordered ? ", ordered" : "", bound, made / bound, last / bound,
               central.fed_workers, fewest);
@@ -170,11 +169,13 @@ void score(const PipelineModel& model, Scores& scores, bool alone) {
 }
 
 void print(const char* name, const Scores& scores) {
-  std::printf("%-28s over the bound %.3f (least %.3f), last 20 %.3f (least %.3f), "
-              "workers over the fewest %.3f (most %.2f, most beyond %.1f), over a tuner a node %.2f (least %.2f)\n",
-              name, Scores::mean(scores.ratio), Scores::least(scores.ratio), Scores::mean(scores.last),
-              Scores::least(scores.last), Scores::mean(scores.workers), Scores::most(scores.workers),
-              Scores::most(scores.over), Scores::mean(scores.gain), Scores::least(scores.gain));
+  std::printf(
+      "%-28s over the bound %.3f (least %.3f), last 20 %.3f (least %.3f), "
+      "workers over the fewest %.3f (most %.2f, most beyond %.1f), over a tuner a node %.2f (least "
+      "%.2f)\n",
+      name, Scores::mean(scores.ratio), Scores::least(scores.ratio), Scores::mean(scores.last),
+      Scores::least(scores.last), Scores::mean(scores.workers), Scores::most(scores.workers),
+      Scores::most(scores.over), Scores::mean(scores.gain), Scores::least(scores.gain));
 }
 
 int unequal(std::uint64_t runs) {
@@ -205,8 +206,7 @@ int random_worlds(std::uint64_t worlds) {
 }
 
 ClusterReport report_of(WorldSimulator& world, const PipelineModel& model) {
-  ClusterReport report{.at_seconds = world.now(),
-                       .trainer = {.seconds = 2, .waited_seconds = 1}};
+  ClusterReport report{.at_seconds = world.now(), .trainer = {.seconds = 2, .waited_seconds = 1}};
   for (std::size_t k = 0; k < world.nodes(); ++k) {
     Observation seen = world.observe_node(k);
     report.nodes.push_back({.name = model.nodes[k].name,

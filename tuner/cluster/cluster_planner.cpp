@@ -10,11 +10,11 @@ constexpr double kWaits = 0.02;      // a share of time from which the trainer w
 constexpr double kLeastBusy = 0.02;  // of an interval
 constexpr double kNew = 0.5;         // weight of an interval in the demand
 constexpr double kReached = 0.97;    // of what the costs allow: noise takes the rest
-constexpr double kMostOf = 0.5;      // a share of the fed nodes: a limit that so many meet is shared
-constexpr double kEnough = 0.995;    // of the wanted rate
-constexpr double kHopeful = 0.88;    // of it, where nodes make more than their costs say
-constexpr double kFades = 0.99;      // of a rate that was reached, an interval later
-constexpr double kAbove = 1.03;      // times a shared limit's rate is planned for
+constexpr double kMostOf = 0.5;    // a share of the fed nodes: a limit that so many meet is shared
+constexpr double kEnough = 0.995;  // of the wanted rate
+constexpr double kHopeful = 0.88;  // of it, where nodes make more than their costs say
+constexpr double kFades = 0.99;    // of a rate that was reached, an interval later
+constexpr double kAbove = 1.03;    // times a shared limit's rate is planned for
 
 bool same_machine(const PipelineDescription& a, const PipelineDescription& b) {
   const auto same = [](const StageDescription& x, const StageDescription& y) {
@@ -136,8 +136,8 @@ ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
   advice.workers = worth_having(can);
   advice.splits_per_second = plan.splits_per_second;
   advice.reason = "central " + std::to_string(number_) + ": feeds " + std::to_string(plan.fed) +
-                  " of " + std::to_string(can.workers.size()) + " workers (" + count_.why() + "), " +
-                  rounded(rate_) + " of " + rounded(demand_) + " splits/s";
+                  " of " + std::to_string(can.workers.size()) + " workers (" + count_.why() +
+                  "), " + rounded(rate_) + " of " + rounded(demand_) + " splits/s";
   advice.nodes = std::move(plan.nodes);
   return advice;
 }

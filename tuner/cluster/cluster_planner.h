@@ -37,11 +37,11 @@ class ClusterPlanner {
   std::map<std::string, Kept> nodes_;
   WorkerCount count_;
   std::uint64_t number_ = 0;
-  double rate_ = 0;      // splits/s of all nodes in the last interval
-  double best_rate_ = 0; // the most of late, fading
-  double waited_ = 0;    // the trainer's share of time
-  double demand_ = 0;    // splits/s; 0: not known
-  double shared_ = 0;    // splits/s that a limit of several nodes allows; 0: none
+  double rate_ = 0;       // splits/s of all nodes in the last interval
+  double best_rate_ = 0;  // the most of late, fading
+  double waited_ = 0;     // the trainer's share of time
+  double demand_ = 0;     // splits/s; 0: not known
+  double shared_ = 0;     // splits/s that a limit of several nodes allows; 0: none
 };
 
 }  // namespace forebay::tuner

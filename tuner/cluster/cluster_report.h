@@ -30,9 +30,9 @@ struct NodeReport {
   PipelineDescription description = {};
   Limits limits = {};
   Observation seen = {};
-  double blocked = 0;             ///< The share of time in which finished splits waited for the link.
-  std::size_t way = 0;            ///< How it sends now: an index of `ways`.
-  std::vector<LinkWay> ways = {}; ///< Empty: plain is the only one.
+  double blocked = 0;   ///< The share of time in which finished splits waited for the link.
+  std::size_t way = 0;  ///< How it sends now: an index of `ways`.
+  std::vector<LinkWay> ways = {};  ///< Empty: plain is the only one.
 };
 
 /// What the planner sees of the whole cluster. A value.
@@ -54,10 +54,10 @@ struct NodeAdvice {
 struct ClusterAdvice {
   std::uint64_t number = 0;            ///< From 1.
   std::vector<NodeAdvice> nodes = {};  ///< In the order of the report.
-  std::uint32_t fed = 0;               ///< Workers that get splits; the trainer's node does not count.
-  std::uint32_t workers = 0;           ///< Workers worth having: more than there are if they lack.
-  double splits_per_second = 0;        ///< Expected of all nodes.
-  double demand = 0;                   ///< Splits/s that the trainer takes; 0: not known.
+  std::uint32_t fed = 0;         ///< Workers that get splits; the trainer's node does not count.
+  std::uint32_t workers = 0;     ///< Workers worth having: more than there are if they lack.
+  double splits_per_second = 0;  ///< Expected of all nodes.
+  double demand = 0;             ///< Splits/s that the trainer takes; 0: not known.
   std::string reason = {};
 };
 

@@ -32,8 +32,7 @@ std::vector<StageCost> packed(std::vector<StageCost> costs, const LinkWay& way) 
 }
 
 double capacity(const PlannedNode& node, const std::vector<StageCost>& costs) {
-  return best_allocation(node.description, costs,
-                         {.limits = node.limits, .precision = kPrecision})
+  return best_allocation(node.description, costs, {.limits = node.limits, .precision = kPrecision})
       .splits_per_second;
 }
 
@@ -57,8 +56,8 @@ Allocation carrying(const PlannedNode& node, const std::vector<StageCost>& costs
   return carried;
 }
 
-/// The allocation of a node for a rate: the headroom that is worth its actors, given the noise. What
-/// stands wins a tie, so that noise in the costs moves no actors.
+/// The allocation of a node for a rate: the headroom that is worth its actors, given the noise.
+/// What stands wins a tie, so that noise in the costs moves no actors.
 class NodePlanner {
  public:
   NodePlanner(const PlannedNode& node, double rate, std::size_t way)

@@ -20,9 +20,9 @@ struct PlannedNode {
   Limits limits = {};              ///< CPUs for the stages.
   Allocation current = {};
   bool trainer = false;
-  bool fed = true;              ///< Whether it is fed now: of equal nodes it stays so.
-  double shown_rate = 0;        ///< Splits/s that it made lately: it can make at least that.
-  double link_rate = 0;         ///< Plain splits/s that its link carries; 0: no limit is known.
+  bool fed = true;        ///< Whether it is fed now: of equal nodes it stays so.
+  double shown_rate = 0;  ///< Splits/s that it made lately: it can make at least that.
+  double link_rate = 0;   ///< Plain splits/s that its link carries; 0: no limit is known.
   std::vector<LinkWay> ways = {};
 };
 
@@ -42,9 +42,9 @@ NodeCapability capability_of(const PlannedNode& node);
 
 /// What the nodes can make together.
 struct ClusterCapability {
-  std::vector<NodeCapability> nodes = {};    ///< In their order, times the share that is reached.
-  std::vector<std::size_t> workers = {};     ///< Nodes beside the trainer's, the largest first.
-  double own = 0;                            ///< Splits/s of the trainer's node.
+  std::vector<NodeCapability> nodes = {};  ///< In their order, times the share that is reached.
+  std::vector<std::size_t> workers = {};   ///< Nodes beside the trainer's, the largest first.
+  double own = 0;                          ///< Splits/s of the trainer's node.
   double wanted = 0;  ///< Splits/s: the least of demand, shared limit and all nodes' rates.
   double lacks = 0;   ///< Splits/s of the demand that no node here can make.
 

@@ -10,9 +10,9 @@ namespace {
 constexpr double kLinkBlocked = 0.25;  // a share of time from which the link is the limit
 constexpr double kLinkFree = 0.03;     // a share below which it is not
 constexpr double kNewRate = 0.4;       // weight of a new rate of the link
-constexpr double kFading = 0.98;   // of the rate that was shown, an interval later
-constexpr double kNewShown = 0.3;  // weight of a higher one: an interval may show a burst
-constexpr double kFaster = 1.1;    // a link that is not at its limit carries at least so much more
+constexpr double kFading = 0.98;       // of the rate that was shown, an interval later
+constexpr double kNewShown = 0.3;      // weight of a higher one: an interval may show a burst
+constexpr double kFaster = 1.1;  // a link that is not at its limit carries at least so much more
 
 bool idle(const Observation& seen) {
   return std::ranges::all_of(seen.stages, [](const StageObservation& stage) {

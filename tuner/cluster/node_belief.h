@@ -35,7 +35,7 @@ class NodeBelief {
   PipelineEstimate known_;
   double rate_ = 0;
   double shown_rate_ = 0;  // the most of late, fading
-  double link_rate_ = 0;  // plain splits/s; 0: never seen at its limit
+  double link_rate_ = 0;   // plain splits/s; 0: never seen at its limit
 };
 
 }  // namespace forebay::tuner

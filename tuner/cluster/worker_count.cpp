@@ -13,9 +13,9 @@ constexpr int kLonger = 6;       // the same, where the loss or gain is unclear
 constexpr int kRest = 20;        // intervals after a try that failed
 constexpr double kSame = 0.012;  // of the rate: less is noise
 constexpr double kUnclear = 0.05;
-constexpr double kMuch = 0.08;   // of the rate: a loss that ends a try at once
+constexpr double kMuch = 0.08;     // of the rate: a loss that ends a try at once
 constexpr double kStarves = 0.03;  // a share of time from which the trainer is short of data
-constexpr double kOther = 0.15;  // a change of the wanted rate that is another work
+constexpr double kOther = 0.15;    // a change of the wanted rate that is another work
 
 }  // namespace
 
@@ -61,8 +61,7 @@ std::uint32_t WorkerCount::decide(const CountSeen& seen) {
   }
   if (rest_ > 0) --rest_;
   const double rate = counted_ > 0 ? sum_ / counted_ : seen.rate;
-  const bool lost = trying_ == Trying::kFewer && counted_ >= 1 &&
-                    rate < (1 - kMuch) * before_rate_;
+  const bool lost = trying_ == Trying::kFewer && counted_ >= 1 && rate < (1 - kMuch) * before_rate_;
   if (counted_ < kJudged && !lost) return now_;
   const double departs = std::abs(rate / std::max(before_rate_, 1e-9) - 1);
   if (trying_ != Trying::kNothing && departs > kSame && departs < kUnclear && counted_ < kLonger) {

@@ -43,21 +43,21 @@ class WorkerCount {
   std::uint32_t next_try(const CountSeen& seen, double rate);
 
   bool begun_ = false;
-  int age_ = 0;                 // intervals since the work began or changed
+  int age_ = 0;  // intervals since the work began or changed
   std::uint32_t now_ = 0;
   Trying trying_ = Trying::kNothing;
-  std::uint32_t before_ = 0;    // the number that is compared with
+  std::uint32_t before_ = 0;  // the number that is compared with
   double before_rate_ = 0;
-  int intervals_ = 0;           // since now_ changed
-  double sum_ = 0;              // of their rates, without the first one
+  int intervals_ = 0;  // since now_ changed
+  double sum_ = 0;     // of their rates, without the first one
   double wait_sum_ = 0;
   int counted_ = 0;
-  int rest_ = 0;                // intervals until something is tried again
+  int rest_ = 0;  // intervals until something is tried again
   std::uint32_t step_ = 1;
-  std::uint32_t too_few_ = 0;   // so many are too few; 0: not known
+  std::uint32_t too_few_ = 0;  // so many are too few; 0: not known
   bool knows_too_few_ = false;
-  std::uint32_t useless_ = 0;   // so many bring no more than fewer; 0: not known
-  double anchor_ = 0;           // demand when the work began
+  std::uint32_t useless_ = 0;  // so many bring no more than fewer; 0: not known
+  double anchor_ = 0;          // demand when the work began
   std::uint32_t anchor_available_ = 0;
   int departed_ = 0;
   const char* why_ = "by the costs";

@@ -110,8 +110,7 @@ void CentralRun::decide() {
          .description = nodes_[k]->description(),
          .limits = seen_[k].limits,
          .seen = seen_[k],
-         .blocked =
-             last.actor_seconds > 0 ? last.output_wait_seconds / last.actor_seconds : 0});
+         .blocked = last.actor_seconds > 0 ? last.output_wait_seconds / last.actor_seconds : 0});
   }
   ClusterAdvice advice = planner_.decide(report);
   reason_ = advice.reason;

@@ -55,7 +55,7 @@ class CentralRun {
   double paused_before_ = 0;
   std::vector<NodeAdvice> advice_;  // by node
   std::string reason_;
-  std::vector<double> fed_;         // of every decision
+  std::vector<double> fed_;  // of every decision
 };
 
 }  // namespace forebay::tuner

@@ -15,8 +15,8 @@ struct Planned {
   double uncertainty = 0;  ///< Standard deviation over the possible worlds, relative to the rate.
 };
 
-/// Returns `wanted` with no more actors in any stage than are safe to try next, given what is known:
-/// more might block the stage for long, and can go only when their split is done.
+/// Returns `wanted` with no more actors in any stage than are safe to try next, given what is
+/// known: more might block the stage for long, and can go only when their split is done.
 Allocation safe_step(const PipelineEstimate& known, Allocation wanted, const Allocation& current);
 
 /// Plans a whole allocation from the estimate of a pipeline, including noise and doubt.

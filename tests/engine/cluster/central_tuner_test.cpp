@@ -38,12 +38,12 @@ AskDecision report_from(const std::string& node, std::size_t stages = 2) {
 
 struct Central {
   std::vector<std::size_t> nodes;  ///< Of each decision.
-  CentralTuner tuner{{.period = 2s,
-                      .own = "local",
-                      .on_decision = [this](const tuner::ClusterReport& report,
-                                            const tuner::ClusterAdvice&) {
-                        nodes.push_back(report.nodes.size());
-                      }}};
+  CentralTuner tuner{
+      {.period = 2s,
+       .own = "local",
+       .on_decision = [this](const tuner::ClusterReport& report, const tuner::ClusterAdvice&) {
+         nodes.push_back(report.nodes.size());
+       }}};
 };
 
 TEST_CASE("one decision a period answers all nodes", "[engine][central_tuner]") {
@@ -99,13 +99,13 @@ class Own final : public tuner::Policy {
 /// A node whose central tuner can be taken away.
 struct SilencedNode {
   SilencedNode() {
-    policy = std::make_unique<CentralPolicy>(CentralPolicy::Options{
-        .question = report_from("a"),
-        .tuners = [] { return TunersRef(); },
-        .own = std::make_unique<Own>(own_saw),
-        .link = {},
-        .obey = [this](const Advised& advised) { fed = advised.fed; },
-        .say = [this](const std::string& line) { said.push_back(line); }});
+    policy = std::make_unique<CentralPolicy>(
+        CentralPolicy::Options{.question = report_from("a"),
+                               .tuners = [] { return TunersRef(); },
+                               .own = std::make_unique<Own>(own_saw),
+                               .link = {},
+                               .obey = [this](const Advised& advised) { fed = advised.fed; },
+                               .say = [this](const std::string& line) { said.push_back(line); }});
   }
   tuner::Proposal decide() { return policy->decide(report_from("a").seen); }
 

@@ -77,7 +77,7 @@ TEST_CASE("a shared limit feeds no more workers than it can carry", "[tuner][joi
   CHECK(planned(nodes, {.demand = 100}).fed == 3);
   const ClusterCapability can = capability_of(nodes, {.demand = 100, .shared = 24});
   CHECK(can.wanted == 24);
-  CHECK(can.fewest(0.995) == 1);  // 5 + 20 = 25
+  CHECK(can.fewest(0.995) == 1);                 // 5 + 20 = 25
   CHECK(can.lacks == Approx(40).epsilon(0.02));  // 105 − 65
 }
 

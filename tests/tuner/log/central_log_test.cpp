@@ -68,7 +68,9 @@ TEST_CASE("a line that is no central decision is refused with its number", "[tun
   REQUIRE_FALSE(broken);
   CHECK(broken.error().code == Code::kCorrupt);
   CHECK(broken.error().message.starts_with("log, line 2: "));
-  CHECK_FALSE(parse_central_log(R"({"forebay_central":9,"command":""})" "\n", "log"));
+  CHECK_FALSE(parse_central_log(R"({"forebay_central":9,"command":""})"
+                                "\n",
+                                "log"));
   CHECK_FALSE(parse_central_log("", "log"));
 }
 

@@ -171,8 +171,8 @@ Exit show_central(const Invocation& invocation, const std::string& text) {
         .add("nodes", tuner::describe(each));
   };
   return print_result(
-      invocation,
-      JsonObject().add("policy", "central").add("decisions", log->decisions, to_json), [&] {
+      invocation, JsonObject().add("policy", "central").add("decisions", log->decisions, to_json),
+      [&] {
         for (const tuner::CentralDecision& decision : log->decisions) {
           for (const std::string& line : tuner::describe(decision)) print_line(line);
         }
@@ -184,24 +184,21 @@ Exit replay_central(const Invocation& invocation, const std::string& text) {
   if (!log) return Exit::refused(log.error());
   const auto differences = tuner::replay(*log);
   const auto to_json = [](const tuner::CentralDifference& each) {
-    return JsonObject()
-        .add("number", each.number)
-        .add("logged", each.logged)
-        .add("now", each.now);
+    return JsonObject().add("number", each.number).add("logged", each.logged).add("now", each.now);
   };
-  return print_result(invocation,
-                      JsonObject()
-                          .add("policy", "central")
-                          .add("decisions", log->decisions.size())
-                          .add("differences", differences, to_json),
-                      [&] {
-                        for (const tuner::CentralDifference& each : differences) {
-                          print_line(std::to_string(each.number) + " logged " + each.logged +
-                                     "; now " + each.now);
-                        }
-                        std::printf("central would decide otherwise %zu times in %zu\n",
-                                    differences.size(), log->decisions.size());
-                      });
+  return print_result(
+      invocation,
+      JsonObject()
+          .add("policy", "central")
+          .add("decisions", log->decisions.size())
+          .add("differences", differences, to_json),
+      [&] {
+        for (const tuner::CentralDifference& each : differences) {
+          print_line(std::to_string(each.number) + " logged " + each.logged + "; now " + each.now);
+        }
+        std::printf("central would decide otherwise %zu times in %zu\n", differences.size(),
+                    log->decisions.size());
+      });
 }
 
 }  // namespace
