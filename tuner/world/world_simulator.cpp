@@ -50,8 +50,14 @@ CurrentState WorldSimulator::current_of(std::size_t node) const {
   current.memory_bytes = nodes_[node].memory.used();
   if (node != own_) return current;
   current.prefetch = capacity_;
-  current.prefetched = static_cast<std::uint32_t>(prefetched_.size());
+  current.prefetched = static_cast<std::uint32_t>(places_taken());
   return current;
+}
+
+// With order every split that was started has its place, and gets there even if the queue has been
+// cut meanwhile: a guard that counted only what has arrived would let actors grow into that memory.
+std::uint64_t WorldSimulator::places_taken() const {
+  return ordered_ ? fresh_number_ - next_number_ - remade_.size() : prefetched_.size();
 }
 
 CurrentState WorldSimulator::current() const {

@@ -122,6 +122,7 @@ class WorldSimulator final : public ModelledPipeline {
   TrainerCounts counts() const;
   void finish_observation(Observation& seen, const TrainerCounts& since) const;
   std::uint64_t behind(const LineState& line) const;
+  std::uint64_t places_taken() const;  // In the prefetch queue.
   double at(const LineState& line) const { return now_ - nodes_[line.node].interval_start; }
   std::size_t line_at(std::size_t node, std::size_t stage) const { return node * stages_ + stage; }
   std::size_t last_line(std::size_t node) const { return line_at(node, stages_ - 1); }

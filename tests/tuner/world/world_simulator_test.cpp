@@ -109,6 +109,33 @@ TEST_CASE("with order the lost splits are made again, and no number is missing",
   CHECK(simulator.totals().trained == Approx(5 * 40 + 20 * 20).margin(15));
 }
 
+TEST_CASE("with order a split that was started counts as prefetched before it arrives",
+          "[tuner][world]") {
+  PipelineModel model = line_of({stage("load", 0.1), stage("batch", 0.1)});
+  model.stages[1].ordered = true;
+  model.trainer_step_seconds = 1;
+  WorldSimulator simulator(model, 1);
+  simulator.apply({.actors = {8, 8}, .prefetch = 6});
+  simulator.run_until(0.05);
+  CHECK(simulator.current().prefetched == 6);
+  simulator.apply({.actors = {8, 8}, .prefetch = 2});
+  CHECK(simulator.current().prefetched == 6);
+  simulator.run_until(3.5);  // Four were taken, and two have room again.
+  CHECK(simulator.current().prefetched == 2);
+}
+
+TEST_CASE("with order lost numbers have no place until they start again", "[tuner][world]") {
+  PipelineModel model = two_nodes();
+  model.stages[0].ordered = true;
+  model.events = {{.at_seconds = 0.05, .node = 1, .present = false}};
+  WorldSimulator simulator(model, 1);
+  simulator.apply({.actors = {2, 2}, .prefetch = 8});
+  simulator.run_until(0.04);
+  CHECK(simulator.current().prefetched == 4);
+  simulator.run_until(0.06);
+  CHECK(simulator.current().prefetched == 2);
+}
+
 TEST_CASE("with order no split starts beyond the room that the prefetch queue has for it",
           "[tuner][world]") {
   PipelineModel model = line_of({stage("load", 0.1)});
