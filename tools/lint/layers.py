@@ -17,7 +17,7 @@ SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
 STORE = ["actors/input/store" + part for part in ("/storage_spec", "/protocol", "/transfer", "")]
 ACTORS = SPEC + BLOCKS + ["actors/input"] + STORE + FORMAT + ["actors/python", "actors/transform"] + SOURCE + ["actors/stage", "actors/output", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
-                     ("plan", "sim", "world", "model", "cluster", "agent", "policy", "live", "emulated", "log", "compare")]
+                     ("plan", "sim", "world", "model", "cluster", "agent", "paper", "policy", "live", "emulated", "log", "compare")]
 SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worker"]
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
@@ -69,7 +69,8 @@ MAY_SEE = {
     "tuner/model": ["core/base", "tuner", "tuner/plan"],
     "tuner/cluster": ["core/base", "tuner", "tuner/plan", "tuner/model"],
     "tuner/agent": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/model"],
-    "tuner/policy": ["core/base", "tuner", "tuner/plan", "tuner/model", "tuner/agent"],
+    "tuner/paper": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/model", "tuner/agent"],
+    "tuner/policy": ["core/base", "tuner", "tuner/plan", "tuner/model", "tuner/agent", "tuner/paper"],
     "tuner/live": CORE + ["tuner"],
     "tuner/emulated": CORE + ["tuner", "tuner/live", "tuner/sim", "tuner/world"],
     "tuner/log": ["core/base", "tuner", "tuner/cluster"],

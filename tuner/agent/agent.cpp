@@ -95,7 +95,8 @@ void Agent::observe(const Observation& seen, const Network& network) {
 }
 
 const Actions& Agent::choose() {
-  if (known_.shortfall() < kTrusted || on_trial()) {
+  const bool trusted = ablation_ != Ablation::kGate && known_.shortfall() < kTrusted;
+  if (trusted || on_trial()) {
     actions_ = {.steps = std::vector<std::uint8_t>(outputs_.size(), 0)};
     return actions_;
   }

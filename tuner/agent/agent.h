@@ -57,6 +57,8 @@ enum class Ablation : std::uint8_t {
   kModel,        ///< The network steps from the current allocation; no plan.
   kPretraining,  ///< The network starts untrained.
   kOnline,       ///< No learning while the job runs.
+  kGate,         ///< The network is asked always, even where the costs explain the rate.
+  kExploration,  ///< No directed exploration.
 };
 
 /// The shape of every network in this folder.
@@ -74,8 +76,8 @@ class Agent {
   void observe(const Observation& seen, const Network& network);
 
   /// Selects the network's actions. Selects no action while the measured rate is what the costs
-  /// allow: then the model is right and a step can only lose. Settled actions stay as long as the
-  /// base does.
+  /// allow (but for kGate): then the model is right and a step can only lose. Settled actions stay as
+  /// long as the base does.
   const Actions& choose();
   const Actions& actions() const { return actions_; }
   /// Replaces the selected actions, e.g. to explore.

@@ -86,7 +86,9 @@ constexpr EnumName<Ablation> kNames[] = {{"intune", Ablation::kNone},
                                          {"intune:no-network", Ablation::kNetwork},
                                          {"intune:no-model", Ablation::kModel},
                                          {"intune:no-pretraining", Ablation::kPretraining},
-                                         {"intune:no-online", Ablation::kOnline}};
+                                         {"intune:no-online", Ablation::kOnline},
+                                         {"intune:no-gate", Ablation::kGate},
+                                         {"intune:no-exploration", Ablation::kExploration}};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "core/base/text/nearest.h"
 #include "tuner/agent/intune.h"
+#include "tuner/paper/paper_agent.h"
 #include "tuner/policy/adaptive.h"
 #include "tuner/policy/autotune.h"
 #include "tuner/policy/fixed.h"
@@ -41,6 +42,10 @@ Made agent(std::string_view, const PolicyContext& context) {
                        .weights = context.weights});
 }
 
+Made paper(std::string_view, const PolicyContext& context) {
+  return PaperAgent::make(context.description, context.seed);
+}
+
 constexpr const char* kInTune = "InTune (Nagrecha et al., RecSys 2023) and DESIGN.md";
 constexpr const char* kAblation = "an ablation of intune";
 
@@ -49,6 +54,8 @@ constexpr PolicyInfo kPolicies[] = {
      agent<Ablation::kNone>},
     {"central", "one decision for all nodes of a cluster; on one node, the model's plan",
      "design/central_tuner.md", true, agent<Ablation::kNetwork>},
+    {"intune-paper", "the agent as published: a network that steps from what stands, no planner",
+     "InTune (Nagrecha et al., RecSys 2023); tuner/paper/README.md", true, paper},
     {"static", "the job file's allocation, never changed", "a fixed setting", true,
      named<make_static>},
     {"one", "one actor a stage", "where every tuner starts", true, named<make_one>},
@@ -78,6 +85,10 @@ constexpr PolicyInfo kPolicies[] = {
     {"intune:no-pretraining", "the network learns from nothing", kAblation, true,
      agent<Ablation::kPretraining>},
     {"intune:no-online", "the network as shipped", kAblation, true, agent<Ablation::kOnline>},
+    {"intune:no-gate", "the network asked always, even where the model explains the rate", kAblation,
+     true, agent<Ablation::kGate>},
+    {"intune:no-exploration", "without directed exploration", kAblation, true,
+     agent<Ablation::kExploration>},
 };
 
 std::string nearest(std::string_view name) {

@@ -1,5 +1,6 @@
 #include "tuner/agent/intune.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "tuner/guard.h"
@@ -106,7 +107,8 @@ TEST_CASE("learned state that is refused does not change the agent", "[tuner][ag
 TEST_CASE("every ablation tunes", "[tuner][agent]") {
   const PipelineModel model = random_pipeline(44);
   for (const Ablation ablation :
-       {Ablation::kNetwork, Ablation::kModel, Ablation::kPretraining, Ablation::kOnline}) {
+       {Ablation::kNetwork, Ablation::kModel, Ablation::kPretraining, Ablation::kOnline,
+        Ablation::kGate, Ablation::kExploration}) {
     const auto policy = agent_for(description_of(model), ablation);
     CHECK(tuned_rate(model, *policy, 15) > 0);
   }
@@ -140,6 +142,24 @@ TEST_CASE("without the model the network decides, though the costs explain the r
     changes += counted.changes;
   }
   CHECK(changes > 100);  // of 200
+}
+
+TEST_CASE("with the gate open the network is asked where the costs explain the rate",
+          "[tuner][agent]") {
+  // A network that always promises a per cent for one actor more, whatever it sees.
+  Network eager(kNetworkShape);
+  eager.weights()[eager.weights().size() - kOutputs + 2] = 1;
+  const PipelineModel model = random_pipeline(42);
+  for (const Ablation ablation : {Ablation::kNone, Ablation::kGate}) {
+    Agent agent(description_of(model), RewardMode::kUsable, ablation);
+    Simulator simulator(model, 1);
+    simulator.run_until(2);
+    agent.observe(simulator.observe(), eager);
+    REQUIRE(agent.known().shortfall() < 0.02);
+    const auto& steps = agent.choose().steps;
+    const bool asked = std::ranges::count(steps, 3) == static_cast<std::ptrdiff_t>(steps.size());
+    CHECK(asked == (ablation == Ablation::kGate));
+  }
 }
 
 TEST_CASE("missing weights are an error that names the file", "[tuner][agent]") {
