@@ -6,6 +6,7 @@
 //   HARD=0.9 …                                only where the first policy stays at or below
 //   KEEP=FILE …                               remembers the best known allocations there
 //   BY_WORLD=1 JSON=1 …                       a line a world; one JSON object instead of tables
+//   BY_WORLD=2 …                              a line a run: where it ended, and the best
 //
 // The best known allocation is found by local search with one seed; it and the policies are then
 // measured with other seeds: splits trained after 30 of 60 decisions over those of the best known
@@ -115,6 +116,20 @@ std::vector<OracleSpan> line_of(const PipelineModel& model) {
                      }});
 }
 
+void print_end(const ComparedRun& run, const std::vector<OracleSpan>& line) {
+  const Period& last = run.record.trace.periods.back();
+  std::string text = run.pipeline + " " + run.policy + ":";
+  const auto add = [&](std::uint32_t number) { text += " " + std::to_string(number); };
+  std::ranges::for_each(last.actors, add);
+  text += " prefetch";
+  add(last.prefetch);
+  text += "; best:";
+  std::ranges::for_each(line.back().best.allocation.actors, add);
+  text += " prefetch";
+  add(line.back().best.allocation.prefetch);
+  std::printf("%s\n", text.c_str());
+}
+
 WorldResult judged(std::uint64_t number, const std::vector<std::string>& policies,
                    const std::vector<OracleSpan>& line) {
   const PipelineModel model = hard_world(number);
@@ -128,6 +143,7 @@ WorldResult judged(std::uint64_t number, const std::vector<std::string>& policie
     Reached reached;
     for (std::uint64_t k = 0; k < seeds; ++k) {
       const ComparedRun run = run_of(model, policy, kFirstSeed + k, line);
+      if (setting("BY_WORLD", 0) > 1) print_end(run, line);
       const double ratio = run.figures.ratio_after_30.value_or(0);
       reached.ratio += ratio / std::max(best[k], 1e-9) / static_cast<double>(seeds);
       reached.never += run.figures.decisions_to_95 ? 0 : 1;

@@ -20,6 +20,10 @@ std::uint8_t best_of(std::span<const float> advantages, std::uint8_t current, fl
 constexpr double kTrusted = 0.02;  // shortfall below which the model is trusted
 constexpr float kMargin = 0.3F;    // per cent of the reward that a step must at least promise
 
+bool explores(Ablation ablation) {
+  return ablation != Ablation::kNetwork && ablation != Ablation::kExploration;
+}
+
 bool all_finite(const std::vector<Outputs>& outputs) {
   return std::all_of(outputs.begin(), outputs.end(), [](const Outputs& row) {
     return std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); });
@@ -70,6 +74,7 @@ Agent::Agent(PipelineDescription description, RewardMode reward, Ablation ablati
       known_(description_),
       planner_(description_, reward),
       trial_(description_),
+      exploration_(description_),
       base_{.allocation = one_each(description_)} {}
 
 void Agent::observe(const Observation& seen, const Network& network) {
@@ -84,6 +89,7 @@ void Agent::observe(const Observation& seen, const Network& network) {
     base_.allocation = current;
   } else {
     base_ = trial_.next(seen, known_, std::move(base_));
+    if (explores(ablation_) && !on_trial()) base_ = exploration_.next(seen, known_, std::move(base_));
   }
   moved_ = base_.allocation != before.allocation;
   rows_ = features_of(description_, seen, known_, base_);
@@ -96,7 +102,7 @@ void Agent::observe(const Observation& seen, const Network& network) {
 
 const Actions& Agent::choose() {
   const bool trusted = ablation_ != Ablation::kGate && known_.shortfall() < kTrusted;
-  if (trusted || on_trial()) {
+  if (trusted || on_trial() || exploration_.trying()) {
     actions_ = {.steps = std::vector<std::uint8_t>(outputs_.size(), 0)};
     return actions_;
   }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "tuner/agent/exploration.h"
 #include "tuner/agent/features.h"
 #include "tuner/agent/network.h"
 #include "tuner/agent/trial.h"
@@ -87,6 +88,8 @@ class Agent {
   const Planned& base() const { return base_; }
   /// The stage whose belief base() tests at the moment.
   const std::optional<std::size_t>& on_trial() const { return trial_.stage(); }
+  /// What base() tries beyond the plan, if anything.
+  const Exploration& exploration() const { return exploration_; }
   /// Whether base() changed in the last interval.
   bool moved() const { return moved_; }
   const std::vector<Features>& rows() const { return rows_; }
@@ -105,6 +108,7 @@ class Agent {
   PipelineEstimate known_;
   Planner planner_;
   Trial trial_;
+  Exploration exploration_;
   Limits limits_;
   Planned base_;
   bool moved_ = true;

@@ -126,7 +126,8 @@ Actions Online::next(const Observation& seen, const Agent& agent, Network& netwo
   const double reward = reward_of(seen, agent);
   const bool tried = std::exchange(trying_, false);
   if (agent.known().changed()) tries_left_ = kTries;
-  if (agent.moved() || agent.known().changed() || agent.on_trial()) {
+  if (agent.moved() || agent.known().changed() || agent.on_trial() ||
+      agent.exploration().trying()) {
     settled_ = 0;
     usual_ = 0;
     return agent.actions();
@@ -218,6 +219,10 @@ std::string Intune::reason(const Observation& seen, const Allocation& next) cons
   const std::string moved = moves(options_.description, seen, next);
   if (!agent_.sane()) return "the network puts out no numbers: the model decides; " + moved;
   if (online_.trying()) return "tries " + moved;
+  if (agent_.exploration().trying()) {
+    const std::string words = agent_.exploration().words();
+    return moved.empty() ? words : words + ": " + moved;
+  }
   if (const auto& stage = agent_.on_trial()) {
     return "tests what more actors do to " + options_.description.stages[*stage].name + ": " +
            moved;

@@ -1,0 +1,243 @@
+#include "tuner/agent/exploration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tuner/plan/plan.h"
+
+namespace forebay::tuner {
+namespace {
+
+constexpr double kFed = 0.02;        // share of waiting up to which the trainer is fed
+constexpr double kDeparture = 0.06;  // of the rate that the costs allow, that must be missing
+constexpr double kBelow = 0.95;      // of the anchor's rate
+constexpr double kMostCost = 0.05;   // of the rate, that a try may cost
+constexpr double kBetter = 1.02;     // times the rate before, from which a try stays
+constexpr double kSettledServices = 2;  // service times until a change has taken effect
+constexpr double kBaseSeconds = 5;      // measured before a try
+constexpr double kTrySeconds = 3.5;     // measured in a try
+constexpr double kLongestTry = 40;      // seconds in any case
+constexpr double kAnchorSeconds = 5;    // measured before a rate counts as reached
+constexpr double kAnchorMemory = 0.8;   // weight of the anchor's rate when it is measured again
+constexpr double kAlwaysBusy = 0.9;     // share of work from which a stage holds the others up
+constexpr double kHalfBusy = 0.6;
+constexpr double kGrowth = 1.3;
+constexpr double kRoom = 1.2;          // times the actors that an idle stage uses, that stay
+constexpr double kFirstPause = 60;     // seconds after all moves failed
+constexpr double kMostPause = 960;
+constexpr double kRestPerLoss = 200;   // seconds for all of the rate
+
+bool is_fed(const Observation& seen) {
+  return seen.trainer_wait_seconds <= kFed * seen.seconds;
+}
+
+double busy_share(const StageObservation& stage) {
+  return stage.actor_seconds > 0 ? stage.working_seconds / stage.actor_seconds : 0;
+}
+
+double busiest(const Observation& seen) {
+  double most = 0;
+  for (const StageObservation& stage : seen.stages) most = std::max(most, busy_share(stage));
+  return most;
+}
+
+// Whether actors differ so little that a rate is that of both.
+bool alike(const Allocation& a, const Allocation& b) {
+  constexpr double kFew = 0.08;
+  if (a.prefetch != b.prefetch || a.actors.size() != b.actors.size()) return false;
+  for (std::size_t i = 0; i < a.actors.size(); ++i) {
+    const double more = std::max(a.actors[i], b.actors[i]);
+    if (more - std::min(a.actors[i], b.actors[i]) > kFew * more) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Exploration::Exploration(PipelineDescription description) : description_(std::move(description)) {}
+
+Planned Exploration::next(const Observation& seen, const PipelineEstimate& known,
+                          Planned planned) {
+  note_change(seen, known);
+  measure(seen, known);
+  if (tried_ && over(seen)) conclude(seen);
+  remember();
+  const bool ready = !tried_ && rest_ <= 0 && !is_fed(seen) && window_.seconds >= kBaseSeconds;
+  if (ready && (departs(known) || below_anchor())) begin(seen, known);
+  if (tried_) {
+    planned.allocation = tried_->allocation;
+    return planned;
+  }
+  if (held_) planned.allocation = *held_;
+  if (planned.allocation.prefetch < prefetch_) {
+    planned.allocation.prefetch = prefetch_beside(description_, planned.allocation, prefetch_,
+                                                  {.bytes = seen.limits.memory_bytes});
+  }
+  return planned;
+}
+
+// What is held was better for the work and the machine that were seen; more prefetch costs memory
+// alone, so it stays.
+void Exploration::note_change(const Observation& seen, const PipelineEstimate& known) {
+  const bool machine =
+      limits_.cpus != seen.limits.cpus || limits_.memory_bytes != seen.limits.memory_bytes;
+  limits_ = seen.limits;
+  if (machine) anchor_.reset();
+  if (!machine && !known.changed()) return;
+  if (anchor_) anchor_->other_work = true;
+  held_.reset();
+  failed_.fill(false);
+  pause_ = 0;
+  if (machine || (tried_ && tried_->move != Move::kMorePrefetch)) tried_.reset();
+}
+
+void Exploration::measure(const Observation& seen, const PipelineEstimate& known) {
+  rest_ -= seen.seconds;
+  double service = 0;
+  for (std::size_t i = 0; i < seen.stages.size(); ++i) {
+    const StageCost cost = known.stages()[i].mean();
+    service = std::max(service, cost.seconds * cost.slow(std::max(1U, seen.stages[i].actors)));
+  }
+  settling_ = std::min(kSettledServices * service, kLongestTry / 2);
+  if (!alike(window_.allocation, seen.allocation())) {
+    window_ = {.allocation = seen.allocation()};
+  }
+  // The interval in which an allocation was set holds some of the one before.
+  if (window_.waited >= settling_) {
+    window_.seconds += seen.seconds;
+    window_.splits += seen.splits_per_second() * seen.seconds;
+  }
+  window_.waited += seen.seconds;
+}
+
+void Exploration::remember() {
+  if (tried_ || window_.seconds < kAnchorSeconds) return;
+  const double rate = window_.rate();
+  if (anchor_ && alike(anchor_->allocation, window_.allocation)) {
+    anchor_->rate = kAnchorMemory * anchor_->rate + (1 - kAnchorMemory) * rate;
+    anchor_->other_work = false;
+  } else if (!anchor_ || rate > anchor_->rate) {
+    anchor_ = Anchor{.allocation = window_.allocation, .rate = rate};
+  }
+}
+
+bool Exploration::departs(const PipelineEstimate& known) const {
+  return known.shortfall() > kDeparture;
+}
+
+bool Exploration::below_anchor() const {
+  return anchor_ && window_.rate() < kBelow * anchor_->rate;
+}
+
+bool Exploration::over(const Observation& seen) const {
+  if (!alike(window_.allocation, tried_->allocation)) return window_.waited > kLongestTry;
+  if (is_fed(seen)) return true;
+  const bool costly = window_.seconds > 0 && window_.rate() < (1 - kMostCost) * tried_->rate_before;
+  return costly || window_.seconds >= kTrySeconds || window_.waited > kLongestTry;
+}
+
+void Exploration::conclude(const Observation& seen) {
+  const Try tried = *tried_;
+  const bool better = window_.seconds > 0 && window_.rate() > kBetter * tried.rate_before;
+  if (alike(window_.allocation, tried.allocation) && (better || is_fed(seen))) return keep(seen);
+  give_up(1 - window_.rate() / std::max(tried.rate_before, 1e-9));
+}
+
+void Exploration::keep(const Observation& seen) {
+  if (tried_->move == Move::kMorePrefetch) {
+    prefetch_ = std::max(prefetch_, seen.prefetch);
+    if (held_) held_->prefetch = std::max(held_->prefetch, prefetch_);
+  } else {
+    held_ = tried_->allocation;
+  }
+  tried_.reset();
+  failed_.fill(false);
+  pause_ = 0;
+  anchor_.reset();  // what follows is reached from here
+}
+
+void Exploration::give_up(double loss) {
+  const Move move = std::exchange(tried_, std::nullopt)->move;
+  failed_[static_cast<std::size_t>(move)] = true;
+  rest_ = kRestPerLoss * std::clamp(loss, 0.0, 1.0);
+  if (move == Move::kReturn && anchor_) anchor_->rate = std::min(anchor_->rate, window_.rate());
+}
+
+void Exploration::begin(const Observation& seen, const PipelineEstimate& known) {
+  for (std::size_t m = 0; m < kMoves; ++m) {
+    const auto move = static_cast<Move>(m);
+    if (failed_[m] || (move == Move::kReturn && !below_anchor())) continue;
+    auto next = moved(move, seen);
+    if (!next || *next == seen.allocation() || !bearable(move, *next, seen, known)) continue;
+    tried_ = Try{.move = move, .allocation = std::move(*next), .rate_before = window_.rate()};
+    return;
+  }
+  failed_.fill(false);
+  pause_ = std::clamp(2 * pause_, kFirstPause, kMostPause);
+  rest_ = pause_;
+}
+
+std::optional<Allocation> Exploration::moved(Move move, const Observation& seen) const {
+  Allocation next = seen.allocation();
+  switch (move) {
+    case Move::kReturn: return anchor_->allocation;
+    case Move::kMorePrefetch: {
+      const std::uint32_t factor = busiest(seen) < kHalfBusy ? 4 : 2;
+      const std::uint32_t most = std::max(1U, description_.max_prefetch);
+      const std::uint32_t wanted = std::min(most, std::max(1U, next.prefetch) * factor);
+      next.prefetch =
+          prefetch_beside(description_, next, wanted, {.bytes = seen.limits.memory_bytes});
+      return next.prefetch > seen.prefetch ? std::optional(next) : std::nullopt;
+    }
+    case Move::kGrowBusiest: return grown(seen, busiest(seen) - 1e-9);
+    case Move::kGrowBusy: return grown(seen, std::min(kAlwaysBusy, 0.9 * busiest(seen)));
+    case Move::kShrinkIdle:
+      for (std::size_t i = 0; i < next.actors.size(); ++i) {
+        const double used = kRoom * busy_share(seen.stages[i]) * next.actors[i];
+        next.actors[i] = std::clamp(static_cast<std::uint32_t>(std::ceil(used)), 1U,
+                                    std::max(1U, next.actors[i]));
+      }
+      return next;
+  }
+  return std::nullopt;
+}
+
+// With more actors in every stage that is busy for at least such a share of its time.
+Allocation Exploration::grown(const Observation& seen, double least_busy) const {
+  Allocation next = seen.allocation();
+  for (std::size_t i = 0; i < next.actors.size(); ++i) {
+    if (busy_share(seen.stages[i]) < least_busy) continue;
+    const auto more = static_cast<std::uint32_t>(std::ceil(kGrowth * next.actors[i]));
+    next.actors[i] = std::min(more, description_.stages[i].max_actors);
+  }
+  return next;
+}
+
+// The way back was measured, so it is borne out while the work is the same; of anything else the
+// costs have to say that it is not much slower.
+bool Exploration::bearable(Move move, const Allocation& next, const Observation& seen,
+                           const PipelineEstimate& known) const {
+  const Bounds bounds{description_.max_actors, seen.limits.memory_bytes};
+  if (!within(description_, next, bounds)) return false;
+  if (move == Move::kReturn && !anchor_->other_work) return true;
+  const auto rate = [&](const Allocation& at) {
+    return steady_rate(known.mean(), at.actors, known.cpus(), known.trainer_rate());
+  };
+  return rate(next) >= (1 - kMostCost) * std::min(rate(seen.allocation()),
+                                                  seen.splits_per_second());
+}
+
+std::string Exploration::words() const {
+  if (!tried_) return {};
+  switch (tried_->move) {
+    case Move::kReturn: return "goes back to the best that was reached";
+    case Move::kMorePrefetch: return "less than the costs allow: tries more prefetch";
+    case Move::kGrowBusiest: return "less than the costs allow: tries more of the busiest stage";
+    case Move::kGrowBusy: return "less than the costs allow: tries more of the busy stages";
+    case Move::kShrinkIdle: return "less than the costs allow: tries fewer where they wait";
+  }
+  return {};
+}
+
+}  // namespace forebay::tuner

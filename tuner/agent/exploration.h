@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tuner/model/planner.h"
+#include "tuner/tuned_pipeline.h"
+
+namespace forebay::tuner {
+
+/// Directed exploration: tries allocations that the plan would not, when what is seen departs from
+/// what was expected, and always when the rate stays below what was once reached.
+///
+/// A *departure* is a rate that stays below what the costs allow while the trainer waits: then
+/// something holds the pipeline back that the model cannot say (a window of splits in order, a
+/// shared resource, tails, pauses). The *anchor* is the best rate reached under comparable
+/// conditions, and its allocation. Tries are rules, in an order that what is seen selects: back to
+/// the anchor; more items that may wait, if no stage is busy all the time; more actors of the
+/// busiest stages; fewer where a stage has more than it uses. A try lasts some periods, and stays if
+/// it was better. By what is believed none costs more than 5 % of the rate; one that turns out to
+/// cost more ends with the next decision, and the longer the rest after it. Nothing is tried while
+/// the trainer is fed. Proposals go through the guard as all do. A value.
+class Exploration {
+ public:
+  explicit Exploration(PipelineDescription description);
+
+  /// After an interval: `planned`, changed by what earlier tries showed to be better, or by a try.
+  Planned next(const Observation& seen, const PipelineEstimate& known, Planned planned);
+
+  /// Whether the last next() was a try.
+  bool trying() const { return tried_.has_value(); }
+  /// What is tried and why, in words; empty if nothing is.
+  std::string words() const;
+
+ private:
+  enum class Move : std::uint8_t { kReturn, kMorePrefetch, kGrowBusiest, kGrowBusy, kShrinkIdle };
+  static constexpr std::size_t kMoves = 5;
+
+  /// The rate of an allocation that stays the same, without the time in which it took effect.
+  struct Window {
+    Allocation allocation = {};
+    double waited = 0;   // seconds since it changed
+    double seconds = 0;  // measured
+    double splits = 0;
+    double rate() const { return seconds > 0 ? splits / seconds : 0; }
+  };
+  struct Anchor {
+    Allocation allocation = {};
+    double rate = 0;
+    bool other_work = false;  // the work has changed since
+  };
+  struct Try {
+    Move move = Move::kReturn;
+    Allocation allocation = {};
+    double rate_before = 0;
+  };
+
+  void measure(const Observation& seen, const PipelineEstimate& known);
+  void note_change(const Observation& seen, const PipelineEstimate& known);
+  void remember();
+  bool departs(const PipelineEstimate& known) const;
+  bool below_anchor() const;
+  bool over(const Observation& seen) const;
+  void conclude(const Observation& seen);
+  void keep(const Observation& seen);
+  void give_up(double loss);
+  void begin(const Observation& seen, const PipelineEstimate& known);
+  std::optional<Allocation> moved(Move move, const Observation& seen) const;
+  Allocation grown(const Observation& seen, double least_busy) const;
+  bool bearable(Move move, const Allocation& next, const Observation& seen,
+                const PipelineEstimate& known) const;
+
+  PipelineDescription description_;
+  Limits limits_{.cpus = 0};
+  Window window_;
+  double settling_ = 0;  // seconds until a change has taken effect
+  std::optional<Anchor> anchor_;
+  std::optional<Try> tried_;
+  std::array<bool, kMoves> failed_{};
+  std::uint32_t prefetch_ = 0;      // at least so much was better than the plan's
+  std::optional<Allocation> held_;  // was better than the plan; until the work changes
+  double rest_ = 0;                 // seconds until the next try
+  double pause_ = 0;                // the rest after all moves failed; doubles
+};
+
+}  // namespace forebay::tuner
