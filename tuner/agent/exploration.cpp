@@ -22,6 +22,7 @@ constexpr double kAnchorSeconds = 5;    // measured before a rate counts as reac
 constexpr double kAnchorMemory = 0.8;   // weight of the anchor's rate when it is measured again
 constexpr double kAlwaysBusy = 0.9;     // share of work from which a stage holds the others up
 constexpr double kHalfBusy = 0.6;
+constexpr double kFullMemory = 30;  // seconds for which a full prefetch is remembered
 constexpr double kGrowth = 1.3;
 constexpr double kRoom = 1.2;          // times the actors that an idle stage uses, that stay
 constexpr double kFirstPause = 60;     // seconds after all moves failed
@@ -40,6 +41,20 @@ double busiest(const Observation& seen) {
   double most = 0;
   for (const StageObservation& stage : seen.stages) most = std::max(most, busy_share(stage));
   return most;
+}
+
+double allowed_rate(const PipelineEstimate& known, const Allocation& allocation) {
+  return steady_rate(known.mean(), allocation.actors, known.cpus(), known.trainer_rate());
+}
+
+// With no more actors of each stage than it uses, and some room.
+Allocation without_idle(Allocation allocation, const Observation& seen) {
+  for (std::size_t i = 0; i < allocation.actors.size(); ++i) {
+    const double used = kRoom * busy_share(seen.stages[i]) * allocation.actors[i];
+    allocation.actors[i] = std::clamp(static_cast<std::uint32_t>(std::ceil(used)), 1U,
+                                      std::max(1U, allocation.actors[i]));
+  }
+  return allocation;
 }
 
 // Whether actors differ so little that a rate is that of both.
@@ -61,10 +76,11 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
                           Planned planned) {
   note_change(seen, known);
   measure(seen, known);
+  widen(seen);
   if (tried_ && over(seen)) conclude(seen);
   remember();
   const bool ready = !tried_ && rest_ <= 0 && !is_fed(seen) && window_.seconds >= kBaseSeconds;
-  if (ready && (departs(known) || below_anchor())) begin(seen, known);
+  if (ready && (departs(seen, known) || below_anchor())) begin(seen, known);
   if (tried_) {
     planned.allocation = tried_->allocation;
     return planned;
@@ -111,6 +127,16 @@ void Exploration::measure(const Observation& seen, const PipelineEstimate& known
   window_.waited += seen.seconds;
 }
 
+// A prefetch that was full and then empty was too small for what came between, such as a pause of
+// the trainer (tf.data's rule of prefetch): no period shows its worth, and it costs memory alone.
+void Exploration::widen(const Observation& seen) {
+  since_full_ = seen.prefetch_full > 0 ? 0 : since_full_ + seen.seconds;
+  if (is_fed(seen) || seen.prefetch_empty == 0 || tried_ || since_full_ > kFullMemory) return;
+  const std::uint32_t most = std::max(1U, description_.max_prefetch);
+  prefetch_ = std::max(prefetch_, std::min(most, 2 * std::max(1U, seen.prefetch)));
+  since_full_ = kFullMemory + 1;
+}
+
 void Exploration::remember() {
   if (tried_ || window_.seconds < kAnchorSeconds) return;
   const double rate = window_.rate();
@@ -122,8 +148,10 @@ void Exploration::remember() {
   }
 }
 
-bool Exploration::departs(const PipelineEstimate& known) const {
-  return known.shortfall() > kDeparture;
+// The estimate's own shortfall starts anew with every change of the work, and what departs from the
+// model looks like one again and again.
+bool Exploration::departs(const Observation& seen, const PipelineEstimate& known) const {
+  return window_.rate() < (1 - kDeparture) * allowed_rate(known, seen.allocation());
 }
 
 bool Exploration::below_anchor() const {
@@ -147,7 +175,7 @@ void Exploration::conclude(const Observation& seen) {
 void Exploration::keep(const Observation& seen) {
   if (tried_->move == Move::kMorePrefetch) {
     prefetch_ = std::max(prefetch_, seen.prefetch);
-    if (held_) held_->prefetch = std::max(held_->prefetch, prefetch_);
+    if (held_ || tried_->fewer) held_ = tried_->allocation;
   } else {
     held_ = tried_->allocation;
   }
@@ -170,7 +198,11 @@ void Exploration::begin(const Observation& seen, const PipelineEstimate& known) 
     if (failed_[m] || (move == Move::kReturn && !below_anchor())) continue;
     auto next = moved(move, seen);
     if (!next || *next == seen.allocation() || !bearable(move, *next, seen, known)) continue;
-    tried_ = Try{.move = move, .allocation = std::move(*next), .rate_before = window_.rate()};
+    const bool fewer = next->actors != seen.allocation().actors;
+    tried_ = Try{.move = move,
+                 .allocation = std::move(*next),
+                 .rate_before = window_.rate(),
+                 .fewer = fewer};
     return;
   }
   failed_.fill(false);
@@ -186,19 +218,17 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
       const std::uint32_t factor = busiest(seen) < kHalfBusy ? 4 : 2;
       const std::uint32_t most = std::max(1U, description_.max_prefetch);
       const std::uint32_t wanted = std::min(most, std::max(1U, next.prefetch) * factor);
-      next.prefetch =
-          prefetch_beside(description_, next, wanted, {.bytes = seen.limits.memory_bytes});
+      const Bounds bounds{.bytes = seen.limits.memory_bytes};
+      next.prefetch = prefetch_beside(description_, next, wanted, bounds);
+      if (next.prefetch < wanted) {  // actors that wait leave their memory to it
+        next = without_idle(next, seen);
+        next.prefetch = prefetch_beside(description_, next, wanted, bounds);
+      }
       return next.prefetch > seen.prefetch ? std::optional(next) : std::nullopt;
     }
     case Move::kGrowBusiest: return grown(seen, busiest(seen) - 1e-9);
     case Move::kGrowBusy: return grown(seen, std::min(kAlwaysBusy, 0.9 * busiest(seen)));
-    case Move::kShrinkIdle:
-      for (std::size_t i = 0; i < next.actors.size(); ++i) {
-        const double used = kRoom * busy_share(seen.stages[i]) * next.actors[i];
-        next.actors[i] = std::clamp(static_cast<std::uint32_t>(std::ceil(used)), 1U,
-                                    std::max(1U, next.actors[i]));
-      }
-      return next;
+    case Move::kShrinkIdle: return without_idle(next, seen);
   }
   return std::nullopt;
 }
@@ -221,11 +251,8 @@ bool Exploration::bearable(Move move, const Allocation& next, const Observation&
   const Bounds bounds{description_.max_actors, seen.limits.memory_bytes};
   if (!within(description_, next, bounds)) return false;
   if (move == Move::kReturn && !anchor_->other_work) return true;
-  const auto rate = [&](const Allocation& at) {
-    return steady_rate(known.mean(), at.actors, known.cpus(), known.trainer_rate());
-  };
-  return rate(next) >= (1 - kMostCost) * std::min(rate(seen.allocation()),
-                                                  seen.splits_per_second());
+  const double now = std::min(allowed_rate(known, seen.allocation()), window_.rate());
+  return allowed_rate(known, next) >= (1 - kMostCost) * now;
 }
 
 std::string Exploration::words() const {

@@ -55,12 +55,14 @@ class Exploration {
     Move move = Move::kReturn;
     Allocation allocation = {};
     double rate_before = 0;
+    bool fewer = false;  // gives memory of actors to prefetch
   };
 
   void measure(const Observation& seen, const PipelineEstimate& known);
   void note_change(const Observation& seen, const PipelineEstimate& known);
   void remember();
-  bool departs(const PipelineEstimate& known) const;
+  void widen(const Observation& seen);
+  bool departs(const Observation& seen, const PipelineEstimate& known) const;
   bool below_anchor() const;
   bool over(const Observation& seen) const;
   void conclude(const Observation& seen);
@@ -81,6 +83,7 @@ class Exploration {
   std::array<bool, kMoves> failed_{};
   std::uint32_t prefetch_ = 0;      // at least so much was better than the plan's
   std::optional<Allocation> held_;  // was better than the plan; until the work changes
+  double since_full_ = 1e9;         // seconds since prefetch was full
   double rest_ = 0;                 // seconds until the next try
   double pause_ = 0;                // the rest after all moves failed; doubles
 };
