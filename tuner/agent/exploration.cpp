@@ -22,7 +22,11 @@ constexpr double kAnchorSeconds = 5;    // measured before a rate counts as reac
 constexpr double kAnchorMemory = 0.8;   // weight of the anchor's rate when it is measured again
 constexpr double kAlwaysBusy = 0.9;     // share of work from which a stage holds the others up
 constexpr double kHalfBusy = 0.6;
-constexpr double kFullMemory = 30;  // seconds for which a full prefetch is remembered
+constexpr double kStalledSeconds = 3;  // with no stage busy, until prefetch is tried
+constexpr double kStalled = 0.1;       // share of waiting of a trainer that something holds up
+constexpr double kPaused = 0.02;       // of the time, from which it was a pause
+constexpr double kAfterPause = 4;      // seconds in which the trainer takes what has gathered
+constexpr double kBridge = 1.2;        // times what is made in a pause
 constexpr double kGrowth = 1.3;
 constexpr double kRoom = 1.2;          // times the actors that an idle stage uses, that stay
 constexpr double kFirstPause = 60;     // seconds after all moves failed
@@ -47,10 +51,10 @@ double allowed_rate(const PipelineEstimate& known, const Allocation& allocation)
   return steady_rate(known.mean(), allocation.actors, known.cpus(), known.trainer_rate());
 }
 
-// With no more actors of each stage than it uses, and some room.
-Allocation without_idle(Allocation allocation, const Observation& seen) {
+// With no more actors of each stage than it would use at so many times the rate, and some room.
+Allocation without_idle(Allocation allocation, const Observation& seen, double times) {
   for (std::size_t i = 0; i < allocation.actors.size(); ++i) {
-    const double used = kRoom * busy_share(seen.stages[i]) * allocation.actors[i];
+    const double used = times * kRoom * busy_share(seen.stages[i]) * allocation.actors[i];
     allocation.actors[i] = std::clamp(static_cast<std::uint32_t>(std::ceil(used)), 1U,
                                       std::max(1U, allocation.actors[i]));
   }
@@ -75,12 +79,18 @@ Exploration::Exploration(PipelineDescription description) : description_(std::mo
 Planned Exploration::next(const Observation& seen, const PipelineEstimate& known,
                           Planned planned) {
   note_change(seen, known);
+  bridge(seen);
   measure(seen, known);
-  widen(seen);
   if (tried_ && over(seen)) conclude(seen);
   remember();
-  const bool ready = !tried_ && rest_ <= 0 && !is_fed(seen) && window_.seconds >= kBaseSeconds;
-  if (ready && (departs(seen, known) || below_anchor())) begin(seen, known);
+  if (!tried_ && rest_ <= 0 && !is_fed(seen)) {
+    const bool settled = window_.seconds >= kBaseSeconds;
+    if (stalled_ >= kStalledSeconds) {
+      begin(Move::kMorePrefetch, seen, known, stalled_splits_ / stalled_);
+    } else if (settled && (departs(seen, known) || below_anchor())) {
+      begin_next(seen, known);
+    }
+  }
   if (tried_) {
     planned.allocation = tried_->allocation;
     return planned;
@@ -119,22 +129,39 @@ void Exploration::measure(const Observation& seen, const PipelineEstimate& known
   if (!alike(window_.allocation, seen.allocation())) {
     window_ = {.allocation = seen.allocation()};
   }
-  // The interval in which an allocation was set holds some of the one before.
-  if (window_.waited >= settling_) {
+  // More prefetch takes effect at once; actors when they have begun and what was begun has ended.
+  const bool at_once = tried_ && tried_->move == Move::kMorePrefetch && !tried_->fewer;
+  if ((at_once || window_.waited >= settling_) && since_pause_ > kAfterPause) {
     window_.seconds += seen.seconds;
     window_.splits += seen.splits_per_second() * seen.seconds;
   }
   window_.waited += seen.seconds;
+  const bool stalls = seen.trainer_wait_seconds > kStalled * seen.seconds &&
+                      busiest(seen) < kHalfBusy && since_pause_ > kAfterPause && !tried_;
+  if (!stalls || seen.trainer_steps == 0) {
+    stalled_ = stalled_splits_ = 0;
+    return;
+  }
+  stalled_ += seen.seconds;
+  stalled_splits_ += seen.splits_per_second() * seen.seconds;
 }
 
-// A prefetch that was full and then empty was too small for what came between, such as a pause of
-// the trainer (tf.data's rule of prefetch): no period shows its worth, and it costs memory alone.
-void Exploration::widen(const Observation& seen) {
-  since_full_ = seen.prefetch_full > 0 ? 0 : since_full_ + seen.seconds;
-  if (is_fed(seen) || seen.prefetch_empty == 0 || tried_ || since_full_ > kFullMemory) return;
-  const std::uint32_t most = std::max(1U, description_.max_prefetch);
-  prefetch_ = std::max(prefetch_, std::min(most, 2 * std::max(1U, seen.prefetch)));
-  since_full_ = kFullMemory + 1;
+// While the trainer pauses the stages could go on, and while it takes again it waits for them: what
+// they make in a pause has to find room. No period shows what that is worth, and it costs memory
+// alone.
+void Exploration::bridge(const Observation& seen) {
+  const double passed = seen.at_seconds - std::exchange(at_seconds_, seen.at_seconds);
+  const double paused = passed - seen.seconds;
+  since_pause_ = paused > kPaused * passed ? 0 : since_pause_ + passed;
+  if (since_pause_ == 0) {
+    pause_length_ += paused;
+  } else if (since_pause_ > kAfterPause) {
+    pause_length_ = 0;
+    if (!is_fed(seen)) waiting_rate_ = seen.splits_per_second();
+  }
+  const double items = kBridge * waiting_rate_ * pause_length_ / std::max(1e-9, seen.splits_per_item);
+  const double most = std::max(1U, description_.max_prefetch);
+  prefetch_ = std::max(prefetch_, static_cast<std::uint32_t>(std::min(items, most)));
 }
 
 void Exploration::remember() {
@@ -161,7 +188,8 @@ bool Exploration::below_anchor() const {
 bool Exploration::over(const Observation& seen) const {
   if (!alike(window_.allocation, tried_->allocation)) return window_.waited > kLongestTry;
   if (is_fed(seen)) return true;
-  const bool costly = window_.seconds > 0 && window_.rate() < (1 - kMostCost) * tried_->rate_before;
+  // Prefetch takes nothing from any stage, so one slow interval is chance.
+  const bool costly = tried_->move != Move::kMorePrefetch && window_.seconds > 0 && window_.rate() < (1 - kMostCost) * tried_->rate_before;
   return costly || window_.seconds >= kTrySeconds || window_.waited > kLongestTry;
 }
 
@@ -178,6 +206,7 @@ void Exploration::keep(const Observation& seen) {
     if (held_ || tried_->fewer) held_ = tried_->allocation;
   } else {
     held_ = tried_->allocation;
+    prefetch_ = std::min(prefetch_, held_->prefetch);
   }
   tried_.reset();
   failed_.fill(false);
@@ -192,28 +221,37 @@ void Exploration::give_up(double loss) {
   if (move == Move::kReturn && anchor_) anchor_->rate = std::min(anchor_->rate, window_.rate());
 }
 
-void Exploration::begin(const Observation& seen, const PipelineEstimate& known) {
-  for (std::size_t m = 0; m < kMoves; ++m) {
+void Exploration::begin_next(const Observation& seen, const PipelineEstimate& known) {
+  for (std::size_t m = 0; m < kMoves && !tried_; ++m) {
     const auto move = static_cast<Move>(m);
-    if (failed_[m] || (move == Move::kReturn && !below_anchor())) continue;
-    auto next = moved(move, seen);
-    if (!next || *next == seen.allocation() || !bearable(move, *next, seen, known)) continue;
-    const bool fewer = next->actors != seen.allocation().actors;
-    tried_ = Try{.move = move,
-                 .allocation = std::move(*next),
-                 .rate_before = window_.rate(),
-                 .fewer = fewer};
-    return;
+    if (move != Move::kReturn || below_anchor()) begin(move, seen, known, window_.rate());
   }
+  if (tried_) return;
   failed_.fill(false);
   pause_ = std::clamp(2 * pause_, kFirstPause, kMostPause);
   rest_ = pause_;
 }
 
+// Nothing happens if the move failed before, or leads nowhere or to a loss.
+void Exploration::begin(Move move, const Observation& seen, const PipelineEstimate& known,
+                        double rate_now) {
+  if (failed_[static_cast<std::size_t>(move)]) return;
+  auto next = moved(move, seen);
+  if (!next || *next == seen.allocation() || !bearable(move, *next, seen, known)) return;
+  const bool fewer = next->actors != seen.allocation().actors;
+  tried_ =
+      Try{.move = move, .allocation = std::move(*next), .rate_before = rate_now, .fewer = fewer};
+}
+
 std::optional<Allocation> Exploration::moved(Move move, const Observation& seen) const {
   Allocation next = seen.allocation();
   switch (move) {
-    case Move::kReturn: return anchor_->allocation;
+    case Move::kReturn:
+      next.actors = anchor_->allocation.actors;
+      next.prefetch = prefetch_beside(description_, next,
+                                      std::max(next.prefetch, anchor_->allocation.prefetch),
+                                      {.bytes = seen.limits.memory_bytes});
+      return next;
     case Move::kMorePrefetch: {
       const std::uint32_t factor = busiest(seen) < kHalfBusy ? 4 : 2;
       const std::uint32_t most = std::max(1U, description_.max_prefetch);
@@ -221,14 +259,14 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
       const Bounds bounds{.bytes = seen.limits.memory_bytes};
       next.prefetch = prefetch_beside(description_, next, wanted, bounds);
       if (next.prefetch < wanted) {  // actors that wait leave their memory to it
-        next = without_idle(next, seen);
+        next = without_idle(next, seen, factor);
         next.prefetch = prefetch_beside(description_, next, wanted, bounds);
       }
       return next.prefetch > seen.prefetch ? std::optional(next) : std::nullopt;
     }
     case Move::kGrowBusiest: return grown(seen, busiest(seen) - 1e-9);
     case Move::kGrowBusy: return grown(seen, std::min(kAlwaysBusy, 0.9 * busiest(seen)));
-    case Move::kShrinkIdle: return without_idle(next, seen);
+    case Move::kShrinkIdle: return without_idle(next, seen, 1);
   }
   return std::nullopt;
 }
@@ -241,6 +279,9 @@ Allocation Exploration::grown(const Observation& seen, double least_busy) const 
     const auto more = static_cast<std::uint32_t>(std::ceil(kGrowth * next.actors[i]));
     next.actors[i] = std::min(more, description_.stages[i].max_actors);
   }
+  // A prefetch that took the memory of actors gives it back, down to what was there before.
+  next.prefetch = prefetch_beside(description_, next, next.prefetch,
+                                  {.bytes = seen.limits.memory_bytes});
   return next;
 }
 

@@ -61,14 +61,15 @@ class Exploration {
   void measure(const Observation& seen, const PipelineEstimate& known);
   void note_change(const Observation& seen, const PipelineEstimate& known);
   void remember();
-  void widen(const Observation& seen);
+  void bridge(const Observation& seen);
   bool departs(const Observation& seen, const PipelineEstimate& known) const;
   bool below_anchor() const;
   bool over(const Observation& seen) const;
   void conclude(const Observation& seen);
   void keep(const Observation& seen);
   void give_up(double loss);
-  void begin(const Observation& seen, const PipelineEstimate& known);
+  void begin_next(const Observation& seen, const PipelineEstimate& known);
+  void begin(Move move, const Observation& seen, const PipelineEstimate& known, double rate_now);
   std::optional<Allocation> moved(Move move, const Observation& seen) const;
   Allocation grown(const Observation& seen, double least_busy) const;
   bool bearable(Move move, const Allocation& next, const Observation& seen,
@@ -83,7 +84,12 @@ class Exploration {
   std::array<bool, kMoves> failed_{};
   std::uint32_t prefetch_ = 0;      // at least so much was better than the plan's
   std::optional<Allocation> held_;  // was better than the plan; until the work changes
-  double since_full_ = 1e9;         // seconds since prefetch was full
+  double stalled_ = 0;              // seconds with no stage busy and a trainer that waits
+  double stalled_splits_ = 0;       // in them
+  double at_seconds_ = 0;           // of the last observation
+  double since_pause_ = 0;          // seconds since the trainer paused
+  double pause_length_ = 0;         // seconds of the last pause
+  double waiting_rate_ = 0;         // splits/s without stock, while the trainer waited
   double rest_ = 0;                 // seconds until the next try
   double pause_ = 0;                // the rest after all moves failed; doubles
 };
