@@ -112,7 +112,7 @@ std::vector<OracleSpan> line_of(const PipelineModel& model) {
                      .policy = "oracle",
                      .decisions = kDecisions,
                      .find_best = [](const PipelineModel& steady) {
-                       return find_best(steady, {.splits = 800, .starts = 4});
+                       return find_best(steady);
                      }});
 }
 

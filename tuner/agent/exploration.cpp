@@ -78,6 +78,7 @@ Exploration::Exploration(PipelineDescription description) : description_(std::mo
 
 Planned Exploration::next(const Observation& seen, const PipelineEstimate& known,
                           Planned planned) {
+  planned_ = planned;
   note_change(seen, known);
   bridge(seen);
   measure(seen, known);
@@ -130,7 +131,7 @@ void Exploration::measure(const Observation& seen, const PipelineEstimate& known
     window_ = {.allocation = seen.allocation()};
   }
   // More prefetch takes effect at once; actors when they have begun and what was begun has ended.
-  const bool at_once = tried_ && tried_->move == Move::kMorePrefetch && !tried_->fewer;
+  const bool at_once = tried_ && tried_->move == Move::kMorePrefetch;
   if ((at_once || window_.waited >= settling_) && since_pause_ > kAfterPause) {
     window_.seconds += seen.seconds;
     window_.splits += seen.splits_per_second() * seen.seconds;
@@ -178,7 +179,9 @@ void Exploration::remember() {
 // The estimate's own shortfall starts anew with every change of the work, and what departs from the
 // model looks like one again and again.
 bool Exploration::departs(const Observation& seen, const PipelineEstimate& known) const {
-  return window_.rate() < (1 - kDeparture) * allowed_rate(known, seen.allocation());
+  double expected = allowed_rate(known, seen.allocation());
+  if (held_) expected = std::max(expected, planned_.expected_splits_per_second);
+  return window_.rate() < (1 - kDeparture) * expected;
 }
 
 bool Exploration::below_anchor() const {
@@ -203,10 +206,11 @@ void Exploration::conclude(const Observation& seen) {
 void Exploration::keep(const Observation& seen) {
   if (tried_->move == Move::kMorePrefetch) {
     prefetch_ = std::max(prefetch_, seen.prefetch);
-    if (held_ || tried_->fewer) held_ = tried_->allocation;
+    if (held_) held_->prefetch = prefetch_;
   } else {
     held_ = tried_->allocation;
-    prefetch_ = std::min(prefetch_, held_->prefetch);
+    prefetch_ = held_->prefetch;
+    if (tried_->move == Move::kPlan) held_.reset();
   }
   tried_.reset();
   failed_.fill(false);
@@ -238,37 +242,55 @@ void Exploration::begin(Move move, const Observation& seen, const PipelineEstima
   if (failed_[static_cast<std::size_t>(move)]) return;
   auto next = moved(move, seen);
   if (!next || *next == seen.allocation() || !bearable(move, *next, seen, known)) return;
-  const bool fewer = next->actors != seen.allocation().actors;
-  tried_ =
-      Try{.move = move, .allocation = std::move(*next), .rate_before = rate_now, .fewer = fewer};
+  tried_ = Try{.move = move, .allocation = std::move(*next), .rate_before = rate_now};
 }
 
 std::optional<Allocation> Exploration::moved(Move move, const Observation& seen) const {
   Allocation next = seen.allocation();
-  switch (move) {
-    case Move::kReturn:
-      next.actors = anchor_->allocation.actors;
-      next.prefetch = prefetch_beside(description_, next,
-                                      std::max(next.prefetch, anchor_->allocation.prefetch),
+  const auto beside = [&](Allocation wanted) {
+    wanted.prefetch = prefetch_beside(description_, wanted, std::max(wanted.prefetch, prefetch_),
                                       {.bytes = seen.limits.memory_bytes});
-      return next;
-    case Move::kMorePrefetch: {
-      const std::uint32_t factor = busiest(seen) < kHalfBusy ? 4 : 2;
-      const std::uint32_t most = std::max(1U, description_.max_prefetch);
-      const std::uint32_t wanted = std::min(most, std::max(1U, next.prefetch) * factor);
-      const Bounds bounds{.bytes = seen.limits.memory_bytes};
-      next.prefetch = prefetch_beside(description_, next, wanted, bounds);
-      if (next.prefetch < wanted) {  // actors that wait leave their memory to it
-        next = without_idle(next, seen, factor);
-        next.prefetch = prefetch_beside(description_, next, wanted, bounds);
-      }
+    return wanted;
+  };
+  switch (move) {
+    case Move::kReturn: return beside(anchor_->allocation);
+    case Move::kPlan:
+    case Move::kHalfway:
+      if (!held_) return std::nullopt;
+      return move == Move::kPlan ? beside(planned_.allocation) : halfway(seen);
+    case Move::kMorePrefetch:
+    case Move::kTrade:
+      next = wider(seen, move == Move::kTrade);
       return next.prefetch > seen.prefetch ? std::optional(next) : std::nullopt;
-    }
     case Move::kGrowBusiest: return grown(seen, busiest(seen) - 1e-9);
     case Move::kGrowBusy: return grown(seen, std::min(kAlwaysBusy, 0.9 * busiest(seen)));
     case Move::kShrinkIdle: return without_idle(next, seen, 1);
   }
   return std::nullopt;
+}
+
+// The geometric mean of the actors that are held and those of the plan.
+Allocation Exploration::halfway(const Observation& seen) const {
+  Allocation next = *held_;
+  for (std::size_t i = 0; i < next.actors.size(); ++i) {
+    const double both = static_cast<double>(next.actors[i]) * planned_.allocation.actors[i];
+    next.actors[i] = static_cast<std::uint32_t>(std::ceil(std::sqrt(both)));
+  }
+  next.prefetch = prefetch_beside(description_, next, std::max(next.prefetch, prefetch_),
+                                  {.bytes = seen.limits.memory_bytes});
+  return next;
+}
+
+// With two or, where no stage is busy, four times the prefetch; in a trade actors that wait leave
+// their memory to it.
+Allocation Exploration::wider(const Observation& seen, bool trade) const {
+  const std::uint32_t factor = busiest(seen) < kHalfBusy ? 4 : 2;
+  const std::uint32_t most = std::max(1U, description_.max_prefetch);
+  const std::uint32_t wanted = std::min(most, std::max(1U, seen.prefetch) * factor);
+  Allocation next = seen.allocation();
+  if (trade) next = without_idle(std::move(next), seen, factor);
+  next.prefetch = prefetch_beside(description_, next, wanted, {.bytes = seen.limits.memory_bytes});
+  return next;
 }
 
 // With more actors in every stage that is busy for at least such a share of its time.
@@ -300,7 +322,10 @@ std::string Exploration::words() const {
   if (!tried_) return {};
   switch (tried_->move) {
     case Move::kReturn: return "goes back to the best that was reached";
+    case Move::kPlan: return "the plan promises more than is reached: tries it";
+    case Move::kHalfway: return "the plan promises more than is reached: tries half the way";
     case Move::kMorePrefetch: return "less than the costs allow: tries more prefetch";
+    case Move::kTrade: return "less than the costs allow: tries prefetch in place of idle actors";
     case Move::kGrowBusiest: return "less than the costs allow: tries more of the busiest stage";
     case Move::kGrowBusy: return "less than the costs allow: tries more of the busy stages";
     case Move::kShrinkIdle: return "less than the costs allow: tries fewer where they wait";

@@ -35,8 +35,17 @@ class Exploration {
   std::string words() const;
 
  private:
-  enum class Move : std::uint8_t { kReturn, kMorePrefetch, kGrowBusiest, kGrowBusy, kShrinkIdle };
-  static constexpr std::size_t kMoves = 5;
+  enum class Move : std::uint8_t {
+    kReturn,        // to the anchor
+    kPlan,          // what the model plans, where something else is held
+    kHalfway,       // between what is held and the plan
+    kMorePrefetch,  // beside the actors
+    kTrade,         // memory of actors that wait for more prefetch
+    kGrowBusiest,   // more of the busiest stage
+    kGrowBusy,      // more of all stages that are nearly as busy
+    kShrinkIdle,    // fewer where a stage has more than it uses
+  };
+  static constexpr std::size_t kMoves = 8;
 
   /// The rate of an allocation that stays the same, without the time in which it took effect.
   struct Window {
@@ -55,7 +64,6 @@ class Exploration {
     Move move = Move::kReturn;
     Allocation allocation = {};
     double rate_before = 0;
-    bool fewer = false;  // gives memory of actors to prefetch
   };
 
   void measure(const Observation& seen, const PipelineEstimate& known);
@@ -71,6 +79,8 @@ class Exploration {
   void begin_next(const Observation& seen, const PipelineEstimate& known);
   void begin(Move move, const Observation& seen, const PipelineEstimate& known, double rate_now);
   std::optional<Allocation> moved(Move move, const Observation& seen) const;
+  Allocation halfway(const Observation& seen) const;
+  Allocation wider(const Observation& seen, bool trade) const;
   Allocation grown(const Observation& seen, double least_busy) const;
   bool bearable(Move move, const Allocation& next, const Observation& seen,
                 const PipelineEstimate& known) const;
@@ -81,6 +91,7 @@ class Exploration {
   double settling_ = 0;  // seconds until a change has taken effect
   std::optional<Anchor> anchor_;
   std::optional<Try> tried_;
+  Planned planned_;  // now
   std::array<bool, kMoves> failed_{};
   std::uint32_t prefetch_ = 0;      // at least so much was better than the plan's
   std::optional<Allocation> held_;  // was better than the plan; until the work changes
