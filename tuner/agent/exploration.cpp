@@ -18,11 +18,14 @@ constexpr double kSettledServices = 2;  // service times until a change has take
 constexpr double kBaseSeconds = 5;      // measured before a try
 constexpr double kTrySeconds = 3.5;     // measured in a try
 constexpr double kLongestTry = 40;      // seconds in any case
-constexpr double kAnchorSeconds = 5;    // measured before a rate counts as reached
+constexpr double kAnchorSeconds = 3.5;  // measured before a rate counts as reached
 constexpr double kAnchorMemory = 0.8;   // weight of the anchor's rate when it is measured again
 constexpr double kAlwaysBusy = 0.9;     // share of work from which a stage holds the others up
 constexpr double kHalfBusy = 0.6;
 constexpr double kStalledSeconds = 3;  // with no stage busy, until prefetch is tried
+constexpr double kLongStalled = 7;     // until actors give way to it
+constexpr double kLowSeconds = 7;      // below the anchor in any allocation, until it is tried
+constexpr double kReleased = 0.9;      // of what an allocation brought, below which it is let go
 constexpr double kStalled = 0.1;       // share of waiting of a trainer that something holds up
 constexpr double kPaused = 0.02;       // of the time, from which it was a pause
 constexpr double kAfterPause = 4;      // seconds in which the trainer takes what has gathered
@@ -83,11 +86,22 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
   bridge(seen);
   measure(seen, known);
   if (tried_ && over(seen)) conclude(seen);
+  if (held_ && window_.seconds >= kTrySeconds && window_.rate() < kReleased * held_rate_) {
+    held_.reset();
+  }
   remember();
+  watch_anchor(seen);
   if (!tried_ && rest_ <= 0 && !is_fed(seen)) {
     const bool settled = window_.seconds >= kBaseSeconds;
     if (stalled_ >= kStalledSeconds) {
       begin(Move::kMorePrefetch, seen, known, stalled_splits_ / stalled_);
+      if (stalled_ >= kLongStalled && !tried_) {
+        begin(Move::kTrade, seen, known, stalled_splits_ / stalled_);
+      }
+    }
+    if (low_ >= kLowSeconds && !tried_) begin(Move::kReturn, seen, known, low_splits_ / low_);
+    if (tried_) {
+      stalled_ = stalled_splits_ = low_ = low_splits_ = 0;
     } else if (settled && (departs(seen, known) || below_anchor())) {
       begin_next(seen, known);
     }
@@ -104,8 +118,8 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
   return planned;
 }
 
-// What is held was better for the work and the machine that were seen; more prefetch costs memory
-// alone, so it stays.
+// What departs from the model's world looks like other work again and again, so a change of it only
+// lets what failed be tried anew; what is held is released when it falls behind what it brought.
 void Exploration::note_change(const Observation& seen, const PipelineEstimate& known) {
   const bool machine =
       limits_.cpus != seen.limits.cpus || limits_.memory_bytes != seen.limits.memory_bytes;
@@ -113,10 +127,10 @@ void Exploration::note_change(const Observation& seen, const PipelineEstimate& k
   if (machine) anchor_.reset();
   if (!machine && !known.changed()) return;
   if (anchor_) anchor_->other_work = true;
-  held_.reset();
+  if (machine) held_.reset();
   failed_.fill(false);
   pause_ = 0;
-  if (machine || (tried_ && tried_->move != Move::kMorePrefetch)) tried_.reset();
+  if (machine) tried_.reset();
 }
 
 void Exploration::measure(const Observation& seen, const PipelineEstimate& known) {
@@ -176,6 +190,14 @@ void Exploration::remember() {
   }
 }
 
+// A plan that changes every period is never settled; below the anchor it can be all the same.
+void Exploration::watch_anchor(const Observation& seen) {
+  const bool below = anchor_ && !tried_ && since_pause_ > kAfterPause && !is_fed(seen) &&
+                     seen.splits_per_second() < kBelow * anchor_->rate;
+  low_ = below ? low_ + seen.seconds : 0;
+  low_splits_ = below ? low_splits_ + seen.splits_per_second() * seen.seconds : 0;
+}
+
 // The estimate's own shortfall starts anew with every change of the work, and what departs from the
 // model looks like one again and again.
 bool Exploration::departs(const Observation& seen, const PipelineEstimate& known) const {
@@ -206,12 +228,16 @@ void Exploration::conclude(const Observation& seen) {
 void Exploration::keep(const Observation& seen) {
   if (tried_->move == Move::kMorePrefetch) {
     prefetch_ = std::max(prefetch_, seen.prefetch);
-    if (held_) held_->prefetch = prefetch_;
+    // A plan that leaves it no room would take it back.
+    const std::uint32_t left = prefetch_beside(description_, planned_.allocation, prefetch_,
+                                               {.bytes = seen.limits.memory_bytes});
+    if (held_ || left < prefetch_) held_ = tried_->allocation;
   } else {
     held_ = tried_->allocation;
     prefetch_ = held_->prefetch;
     if (tried_->move == Move::kPlan) held_.reset();
   }
+  held_rate_ = window_.rate();
   tried_.reset();
   failed_.fill(false);
   pause_ = 0;

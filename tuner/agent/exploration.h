@@ -70,6 +70,7 @@ class Exploration {
   void note_change(const Observation& seen, const PipelineEstimate& known);
   void remember();
   void bridge(const Observation& seen);
+  void watch_anchor(const Observation& seen);
   bool departs(const Observation& seen, const PipelineEstimate& known) const;
   bool below_anchor() const;
   bool over(const Observation& seen) const;
@@ -94,9 +95,12 @@ class Exploration {
   Planned planned_;  // now
   std::array<bool, kMoves> failed_{};
   std::uint32_t prefetch_ = 0;      // at least so much was better than the plan's
-  std::optional<Allocation> held_;  // was better than the plan; until the work changes
+  std::optional<Allocation> held_;  // was better than the plan
   double stalled_ = 0;              // seconds with no stage busy and a trainer that waits
   double stalled_splits_ = 0;       // in them
+  double low_ = 0;                  // seconds below the anchor
+  double low_splits_ = 0;           // in them
+  double held_rate_ = 0;            // splits/s that held_ brought
   double at_seconds_ = 0;           // of the last observation
   double since_pause_ = 0;          // seconds since the trainer paused
   double pause_length_ = 0;         // seconds of the last pause
