@@ -18,7 +18,6 @@ std::uint8_t best_of(std::span<const float> advantages, std::uint8_t current, fl
 }
 
 constexpr double kTrusted = 0.02;  // shortfall below which the model is trusted
-constexpr double kStrange = 0.1;   // shortfall above which the network's lessons do not apply
 constexpr float kMargin = 0.3F;    // per cent of the reward that a step must at least promise
 
 bool explores(Ablation ablation) {
@@ -104,8 +103,7 @@ void Agent::observe(const Observation& seen, const Network& network) {
 const Actions& Agent::choose() {
   const bool trusted = ablation_ != Ablation::kGate && known_.shortfall() < kTrusted;
   // The network has not seen what departs from the model's world: there the rules decide.
-  const bool departs = explores(ablation_) && known_.shortfall() > kStrange;
-  if (trusted || departs || on_trial() || exploration_.trying()) {
+  if (trusted || exploration_.departing() || on_trial()) {
     actions_ = {.steps = std::vector<std::uint8_t>(outputs_.size(), 0)};
     return actions_;
   }

@@ -17,6 +17,7 @@ constexpr double kBetter = 1.02;     // times the rate before, from which a try 
 constexpr double kSettledServices = 2;  // service times until a change has taken effect
 constexpr double kBaseSeconds = 5;      // measured before a try
 constexpr double kTrySeconds = 3.5;     // measured in a try
+constexpr double kWideningSeconds = 5.5;  // where order or tails hold splits up, intervals differ
 constexpr double kLongestTry = 40;      // seconds in any case
 constexpr double kAnchorSeconds = 3.5;  // measured before a rate counts as reached
 constexpr double kAnchorMemory = 0.8;   // weight of the anchor's rate when it is measured again
@@ -91,6 +92,7 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
   }
   remember();
   watch_anchor(seen);
+  departing_ = tried_ || stalled_ > 0 || departs(seen, known);
   if (!tried_ && rest_ <= 0 && !is_fed(seen)) {
     const bool settled = window_.seconds >= kBaseSeconds;
     if (stalled_ >= kStalledSeconds) {
@@ -102,7 +104,7 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
     if (low_ >= kLowSeconds && !tried_) begin(Move::kReturn, seen, known, low_splits_ / low_);
     if (tried_) {
       stalled_ = stalled_splits_ = low_ = low_splits_ = 0;
-    } else if (settled && (departs(seen, known) || below_anchor())) {
+    } else if (settled && (departing_ || below_anchor())) {
       begin_next(seen, known);
     }
   }
@@ -111,11 +113,23 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
     return planned;
   }
   if (held_) planned.allocation = *held_;
-  if (planned.allocation.prefetch < prefetch_) {
-    planned.allocation.prefetch = prefetch_beside(description_, planned.allocation, prefetch_,
-                                                  {.bytes = seen.limits.memory_bytes});
-  }
+  planned.allocation = with_prefetch(std::move(planned.allocation), seen);
   return planned;
+}
+
+// As many items as are wanted and fit beside the actors. Items that were measured to be worth it
+// come before actors.
+Allocation Exploration::with_prefetch(Allocation allocation, const Observation& seen) const {
+  const Bounds bounds{.bytes = seen.limits.memory_bytes};
+  const std::uint32_t wanted = std::max(allocation.prefetch, prefetch_);
+  allocation.prefetch = prefetch_beside(description_, allocation, wanted, bounds);
+  if (allocation.prefetch >= won_prefetch_) return allocation;
+  const std::uint64_t kept = (won_prefetch_ - 1) * description_.prefetch_item_bytes;
+  allocation.prefetch = 1;
+  allocation = fitted(description_, allocation,
+                      {description_.max_actors, bounds.bytes - std::min(bounds.bytes, kept)});
+  allocation.prefetch = prefetch_beside(description_, allocation, won_prefetch_, bounds);
+  return allocation;
 }
 
 // What departs from the model's world looks like other work again and again, so a change of it only
@@ -214,8 +228,11 @@ bool Exploration::over(const Observation& seen) const {
   if (!alike(window_.allocation, tried_->allocation)) return window_.waited > kLongestTry;
   if (is_fed(seen)) return true;
   // Prefetch takes nothing from any stage, so one slow interval is chance.
-  const bool costly = tried_->move != Move::kMorePrefetch && window_.seconds > 0 && window_.rate() < (1 - kMostCost) * tried_->rate_before;
-  return costly || window_.seconds >= kTrySeconds || window_.waited > kLongestTry;
+  const bool costly = tried_->move != Move::kMorePrefetch && tried_->move != Move::kTrade &&
+                      window_.seconds > 0 && window_.rate() < (1 - kMostCost) * tried_->rate_before;
+  const bool widens = tried_->move == Move::kMorePrefetch || tried_->move == Move::kTrade;
+  const double enough = widens ? kWideningSeconds : kTrySeconds;
+  return costly || window_.seconds >= enough || window_.waited > kLongestTry;
 }
 
 void Exploration::conclude(const Observation& seen) {
@@ -228,15 +245,13 @@ void Exploration::conclude(const Observation& seen) {
 void Exploration::keep(const Observation& seen) {
   if (tried_->move == Move::kMorePrefetch) {
     prefetch_ = std::max(prefetch_, seen.prefetch);
-    // A plan that leaves it no room would take it back.
-    const std::uint32_t left = prefetch_beside(description_, planned_.allocation, prefetch_,
-                                               {.bytes = seen.limits.memory_bytes});
-    if (held_ || left < prefetch_) held_ = tried_->allocation;
+    if (held_) held_ = tried_->allocation;
   } else {
     held_ = tried_->allocation;
     prefetch_ = held_->prefetch;
     if (tried_->move == Move::kPlan) held_.reset();
   }
+  won_prefetch_ = tried_->allocation.prefetch;
   held_rate_ = window_.rate();
   tried_.reset();
   failed_.fill(false);
@@ -282,7 +297,8 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
     case Move::kReturn: return beside(anchor_->allocation);
     case Move::kPlan:
     case Move::kHalfway:
-      if (!held_) return std::nullopt;
+      // Where no stage is busy, more actors are not what is missing.
+      if (!held_ || busiest(seen) < kHalfBusy) return std::nullopt;
       return move == Move::kPlan ? beside(planned_.allocation) : halfway(seen);
     case Move::kMorePrefetch:
     case Move::kTrade:

@@ -31,6 +31,8 @@ class Exploration {
 
   /// Whether the last next() was a try.
   bool trying() const { return tried_.has_value(); }
+  /// Whether what is seen departs from what the model expects: its lessons do not apply.
+  bool departing() const { return departing_; }
   /// What is tried and why, in words; empty if nothing is.
   std::string words() const;
 
@@ -80,6 +82,7 @@ class Exploration {
   void begin_next(const Observation& seen, const PipelineEstimate& known);
   void begin(Move move, const Observation& seen, const PipelineEstimate& known, double rate_now);
   std::optional<Allocation> moved(Move move, const Observation& seen) const;
+  Allocation with_prefetch(Allocation allocation, const Observation& seen) const;
   Allocation halfway(const Observation& seen) const;
   Allocation wider(const Observation& seen, bool trade) const;
   Allocation grown(const Observation& seen, double least_busy) const;
@@ -94,7 +97,9 @@ class Exploration {
   std::optional<Try> tried_;
   Planned planned_;  // now
   std::array<bool, kMoves> failed_{};
-  std::uint32_t prefetch_ = 0;      // at least so much was better than the plan's
+  bool departing_ = false;
+  std::uint32_t prefetch_ = 0;      // wanted
+  std::uint32_t won_prefetch_ = 0;  // of that, measured to be better
   std::optional<Allocation> held_;  // was better than the plan
   double stalled_ = 0;              // seconds with no stage busy and a trainer that waits
   double stalled_splits_ = 0;       // in them

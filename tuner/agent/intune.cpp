@@ -127,7 +127,7 @@ Actions Online::next(const Observation& seen, const Agent& agent, Network& netwo
   const bool tried = std::exchange(trying_, false);
   if (agent.known().changed()) tries_left_ = kTries;
   if (agent.moved() || agent.known().changed() || agent.on_trial() ||
-      agent.exploration().trying()) {
+      agent.exploration().departing()) {
     settled_ = 0;
     usual_ = 0;
     return agent.actions();
