@@ -56,7 +56,7 @@ VirtualMachine::VirtualMachine(PipelineModel model, std::uint64_t seed)
       state_(original_),
       model_(model_at(original_, 0)),
       normal_(seed),
-      tails_(mix64(seed, 1)),
+      tails_(mix64(seed, kTails)),
       cpus_(model_.cpus, model_.stages.size()),
       gates_(nodes_of(model_).size() * model_.stages.size()) {
   for (const StageModel& stage : model_.stages) noise_.emplace_back(stage.noise);

@@ -32,6 +32,10 @@ struct TailModel {
   bool operator==(const TailModel&) const = default;
 };
 
+/// Tails are drawn by a generator of their own, whose seed is that of the run and this: two
+/// machines with one seed draw the same tails.
+inline constexpr std::uint64_t kTails = 0x7461696c73;
+
 /// A machine with the whole line of stages, its own actors, queues, memory and CPUs.
 struct NodeModel {
   std::string name = {};

@@ -7,12 +7,6 @@
 #include "tuner/world/world_speeds.h"
 
 namespace forebay::tuner {
-namespace {
-
-constexpr std::uint64_t kTails = 0x7461696c73;  // Draws tails apart from noise.
-
-}  // namespace
-
 WorldSimulator::WorldSimulator(const PipelineModel& model, std::uint64_t seed)
     : file_(model),
       state_(model),

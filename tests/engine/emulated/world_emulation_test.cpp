@@ -153,8 +153,8 @@ TEST_CASE("an emulated world refuses what it cannot run, by name", "[engine][emu
 TEST_CASE("an emulated world that is stopped has the figures of its part", "[engine][emulated]") {
   const PipelineModel model = three_nodes();
   const EmulationHooks hooks{.stopped = [] { return true; }, .show = [](const auto&) {}};
-  const auto stopped =
-      emulate_world({.model = model, .allocation = kThreeEach, .seconds = 600, .policy = ""}, hooks);
+  const auto stopped = emulate_world(
+      {.model = model, .allocation = kThreeEach, .seconds = 600, .policy = ""}, hooks);
   REQUIRE(stopped);
   CHECK(stopped->figures.measured.at_seconds < 60);
   CHECK(stopped->figures.nodes.size() == 3);
