@@ -176,7 +176,6 @@ class EmulatedPipeline::OrderedTrainer final : public PoolWorker<Split> {
       early_.erase(early_.begin());
       pipeline_.early_ = static_cast<std::uint32_t>(early_.size());
       ++pipeline_.trainer_next_;
-      pipeline_.feed_source();
       if (!train(ready)) return {};
     }
     pipeline_.early_ = static_cast<std::uint32_t>(early_.size());
@@ -192,6 +191,7 @@ class EmulatedPipeline::OrderedTrainer final : public PoolWorker<Split> {
     WorkItem work{.stage = pipeline_.trainer_,
                   .begin = std::max({free_since_, ready, machine.now() - kMostMadeUp})};
     pipeline_.last_taken_[pipeline_.trainer_] = work.begin;
+    pipeline_.feed_source(work.begin);
     if (!machine.do_work(work)) return false;
     pipeline_.sums_[pipeline_.trainer_].add(work);
     ++pipeline_.trained_;
@@ -229,7 +229,7 @@ EmulatedPipeline::EmulatedPipeline(Options options)
 }
 
 void EmulatedPipeline::fill_source() {
-  if (ordered_) return feed_source();
+  if (ordered_) return feed_source(0);
   for (std::size_t i = 0; i < kSourceSplits; ++i) {
     static_cast<void>(pools_[0]->try_offer(Split{.key = next_split_++, .ready = 0}, 1));
   }
@@ -273,11 +273,11 @@ std::unique_ptr<PoolWorker<Split>> EmulatedPipeline::make_actor(std::size_t stag
   return std::make_unique<Actor>(*this, stage);
 }
 
-// A number may start when it has a place in the prefetch queue.
-void EmulatedPipeline::feed_source() {
-  serial_([this] {
+// A number may start when it has a place in the prefetch queue, and no actor may begin it earlier.
+void EmulatedPipeline::feed_source(double at) {
+  serial_([&] {
     while (next_split_ < trainer_next_ + asked_.prefetch) {
-      if (!pools_[0]->try_offer(Split{.key = next_split_++, .ready = 0}, 1)) return;
+      if (!pools_[0]->try_offer(Split{.key = next_split_++, .ready = at}, 1)) return;
     }
   });
 }
@@ -298,7 +298,7 @@ void EmulatedPipeline::apply(const Allocation& allocation) {
   for (std::size_t i = 0; i < trainer_; ++i) {
     if (wanted.actors[i] > before.actors[i]) pools_[i]->resize(wanted.actors[i]);
   }
-  if (ordered_ && !options_.outlet) feed_source();
+  if (ordered_ && !options_.outlet) feed_source(options_.machine.now());
 }
 
 void EmulatedPipeline::cancel() {

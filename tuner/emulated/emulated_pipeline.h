@@ -178,7 +178,7 @@ class EmulatedPipeline {
   std::unique_ptr<Pool> make_pool(std::size_t stage, const std::string& name, std::size_t splits);
   void fail_with(const Error& error);
   std::unique_ptr<PoolWorker<Split>> make_actor(std::size_t stage);
-  void feed_source();
+  void feed_source(double at);
   void fill_source();
   std::optional<double> put_into_pool(std::size_t stage, const Split& split, PoolContext& context);
 

@@ -136,7 +136,8 @@ TEST_CASE(
   shared.model.stages[2].uses = {{"dram", 1}};
   Case ordered{on_32_cpus("ordered", {stage("load", 0.02), stage("udf", 0.05)}),
                {.actors = {4, 8}, .prefetch = 12}};
-  ordered.model.stages[1].noise = 0.5;
+  // Little noise: with order it costs much of the rate, and in a short run more or less by chance.
+  ordered.model.stages[1].noise = 0.15;
   ordered.model.stages[1].ordered = true;
   check_agreement({shared, ordered});
 }
