@@ -266,7 +266,7 @@ bool WorldMachine::out_of_memory() const {
 std::optional<Error> WorldMachine::failure() const {
   if (failure_) return failure_;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const auto failed = locks_[k](
+    auto failed = locks_[k](
         [&] { return parts_[k].node ? parts_[k].node->failure() : std::optional<Error>(); });
     if (failed) return failed;
   }

@@ -52,7 +52,7 @@ bool MachineThread::do_work(WorkItem& work) {
 void MachineThread::do_later(const WorkItem& work, std::function<void(const WorkItem&)> done) {
   auto sleeper = std::make_unique<Sleeper>(work, std::move(done));
   Ended ended;
-  if (begin(*sleeper, ended)) sleeper.release();  // Owned by its wake().
+  if (begin(*sleeper, ended)) static_cast<void>(sleeper.release());  // Owned by its wake().
   wake(ended);
 }
 

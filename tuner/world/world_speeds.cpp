@@ -32,6 +32,7 @@ SharedSpeeds speeds_of(const PipelineModel& model) {
     resources.push_back({.rate = each.rate, .stalls_cpu = each.stalls_cpu()});
   }
   std::vector<double> cpus;
+  cpus.reserve(nodes.size());
   for (const NodeModel& node : nodes) cpus.push_back(node.cpus);
   SharedSpeeds speeds(resources, cpus);
   for (std::size_t k = 0; k < nodes.size(); ++k) {
