@@ -18,8 +18,10 @@ SharedWork::SharedWork(const PipelineModel& model)
 void SharedWork::start(WorkItem& work, double seconds, double at, double now) {
   advance(now);
   Line& line = lines_[line_of(work)];
-  // A thread that woke late has its work progress as if it had begun in time.
-  const double late = std::clamp((now - at) * line.speed.speed, 0.0, seconds);
+  // A thread that woke late has its work progress as if it had begun in time, unless others used
+  // the CPUs or the resource meanwhile.
+  const bool is_free = line.speed.speed >= 1 && line.speed.stretch <= 1;
+  const double late = is_free ? std::clamp(now - at, 0.0, seconds) : 0;
   line.used += late * line.speed.cpu;
   line.running.push({.end = line.clock + seconds - late,
                      .work = &work,

@@ -72,7 +72,7 @@ class TrainerFixture {
 TEST_CASE("places in the prefetch queue go to the nodes in the order of their questions",
           "[engine][emulated]") {
   TrainerFixture fixture(false);
-  for (const std::size_t node : {0, 1, 1}) fixture.ask(node);
+  for (const std::size_t node : {0U, 1U, 1U}) fixture.ask(node);
   CHECK(fixture.places() == 2);  // All that the prefetch has.
   CHECK(fixture.trainer.queued() == 2);
   fixture.trainer.arrived({.key = 7, .node = 1, .ready = 0});
@@ -82,7 +82,7 @@ TEST_CASE("places in the prefetch queue go to the nodes in the order of their qu
 
 TEST_CASE("a lost node gives its places back and asks for no more", "[engine][emulated]") {
   TrainerFixture fixture(false);
-  for (const std::size_t node : {1, 1, 1, 0}) fixture.ask(node);
+  for (const std::size_t node : {1U, 1U, 1U, 0U}) fixture.ask(node);
   CHECK(fixture.places() == 2);
   fixture.trainer.forget(1);
   CHECK(fixture.places() == 3);  // The other node's, not the lost node's third.
@@ -100,9 +100,9 @@ TEST_CASE("a larger prefetch gives places to those that wait", "[engine][emulate
 TEST_CASE("with order every split has a place, and the trainer takes them by number",
           "[engine][emulated]") {
   TrainerFixture fixture(true);
-  for (int i = 0; i < 4; ++i) fixture.ask(i % 2);
+  for (const std::size_t node : {0U, 1U, 0U, 1U}) fixture.ask(node);
   CHECK(fixture.places() == 4);
-  for (const std::uint64_t number : {2, 1, 3}) {
+  for (const std::uint64_t number : {2U, 1U, 3U}) {
     fixture.trainer.arrived({.key = number, .node = 1, .ready = 0});
   }
   fixture.trainer.arrived({.key = 0, .node = 0, .ready = 0});

@@ -259,6 +259,24 @@ TEST_CASE("each node has its own speed and CPUs", "[tuner][emulated]") {
   CHECK(fixture.machine.cpu_seconds(1) == Approx(1));
 }
 
+TEST_CASE("a late begin is made up for where CPUs were free, not where others used them",
+          "[tuner][emulated]") {
+  PipelineModel model = two_nodes();
+  model.nodes[0].cpus = 2;
+  MachineFixture fixture(model);
+  fixture.pass(0.1);
+  const WorkItem& alone = fixture.begin_on(0, 0, 0.05);  // Called at 0.1.
+  CHECK(fixture.pass(5) == 1);
+  CHECK(alone.end == Approx(0.55));
+  for (int i = 0; i < 3; ++i) fixture.begin_on(0, 0, 5);  // Three on two CPUs: 0.75 s each.
+  fixture.pass(5.1);
+  const WorkItem& fourth = fixture.begin_on(0, 0, 5.05);
+  CHECK(fixture.pass(20) == 4);
+  // After 0.1 s the three have 0.4333 s left, the fourth 0.5. At half speed they end after 0.8667
+  // s; the fourth has 0.0667 s left, alone.
+  CHECK(fourth.end == Approx(5.1 + 0.8667 + 0.0667).epsilon(0.0001));
+}
+
 TEST_CASE("splits on a link share its rate evenly", "[tuner][emulated]") {
   MachineFixture fixture(two_nodes());
   const WorkItem& first = fixture.begin_on(1, WorkItem::kLink, 0);
