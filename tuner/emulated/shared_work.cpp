@@ -18,8 +18,10 @@ SharedWork::SharedWork(const PipelineModel& model)
 void SharedWork::start(WorkItem& work, double seconds, double at, double now) {
   advance(now);
   Line& line = lines_[line_of(work)];
-  // A thread that woke late has its work progress as if it had begun in time, unless others used
-  // the CPUs or the resource meanwhile.
+  speeds_.begin(line_of(work), seconds);
+  take_over_speeds();
+  // A thread that woke late has its work progress as if it had begun in time, unless others use the
+  // CPUs or the resource that it needs.
   const bool is_free = line.speed.speed >= 1 && line.speed.stretch <= 1;
   const double late = is_free ? std::clamp(now - at, 0.0, seconds) : 0;
   line.used += late * line.speed.cpu;
@@ -27,9 +29,7 @@ void SharedWork::start(WorkItem& work, double seconds, double at, double now) {
                      .work = &work,
                      .seconds = seconds,
                      .cpu = line.cpu - late * line.speed.cpu,
-                     .ready = line.ready - late * line.speed.cpu * (line.speed.stretch - 1)});
-  speeds_.begin(line_of(work), seconds);
-  take_over_speeds();
+                     .ready = line.ready});
 }
 
 void SharedWork::set(const PipelineModel& model, double now) {
