@@ -5,7 +5,8 @@
 //   central_scores random [WORLDS]       random worlds of 3 to 16 nodes
 //
 // Rates are over rate_bound(), which no allocation exceeds; workers over the fewest whose bounds
-// reach 0.98 of it. VERBOSE=1 prints a line a run, ONLY=SEED runs one random world.
+// reach 0.98 of it. VERBOSE=1 prints a line a run, FIRST=SEED and ONLY=SEED choose the
+// random worlds.
 
 #include <algorithm>
 #include <cstdio>
@@ -197,7 +198,9 @@ int unequal(std::uint64_t runs) {
 int random_worlds(std::uint64_t worlds) {
   Scores scores;
   const char* only = std::getenv("ONLY");
-  for (std::uint64_t seed = 1; seed <= worlds; ++seed) {
+  const char* first = std::getenv("FIRST");
+  const std::uint64_t from = first == nullptr ? 1 : std::strtoull(first, nullptr, 10);
+  for (std::uint64_t seed = from; seed < from + worlds; ++seed) {
     if (only != nullptr && std::to_string(seed) != only) continue;
     score(world_of(seed, random_kind(seed)), scores, false);
   }

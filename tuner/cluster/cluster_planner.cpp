@@ -7,6 +7,9 @@ namespace forebay::tuner {
 namespace {
 
 constexpr double kWaits = 0.02;      // a share of time from which the trainer waits
+constexpr double kShort = 0.05;      // a share from which more room for early splits is worth it
+constexpr double kEarlyFill = 0.25;  // of the prefetch
+constexpr double kMoreRoom = 2;      // times the prefetch
 constexpr double kLeastBusy = 0.02;  // of an interval
 constexpr double kNew = 0.5;         // weight of an interval in the demand
 constexpr double kReached = 0.97;    // of what the costs allow: noise takes the rest
@@ -45,11 +48,12 @@ void ClusterPlanner::observe(const ClusterReport& report) {
   waited_ = trainer.seconds > 0
                 ? std::clamp(trainer.waited_seconds / trainer.seconds, 0.0, 1 - kLeastBusy)
                 : 0;
-  rate_ = 0;
+  rate_ = made_ = 0;
   for (const NodeReport& node : report.nodes) {
     Kept& kept = kept_of(node);
     kept.belief.observe(node, waited_ > kWaits);
     rate_ += kept.belief.rate();
+    made_ += kept.belief.made();
   }
   best_rate_ = std::max(rate_, best_rate_ * kFades);
   if (rate_ <= 0 || trainer.seconds <= 0) return;
@@ -78,23 +82,42 @@ std::vector<PlannedNode> ClusterPlanner::planned_nodes(const ClusterReport& repo
 // A stage that is held back without CPU time on most nodes at once waits for something that they
 // share: its limit is then one of the cluster, and not one of each node.
 void ClusterPlanner::share_limits(const ClusterReport& report, std::vector<PlannedNode>& nodes) {
-  std::size_t fed = 0;
-  for (const PlannedNode& node : nodes) fed += node.fed || node.trainer ? 1 : 0;
   shared_ = 0;
   for (std::size_t i = 0; i < nodes.front().costs.size(); ++i) {
-    std::size_t limited = 0;
-    double sum = 0;
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-      if (!nodes[k].fed && !nodes[k].trainer) continue;
-      const double limit = nodes[k].costs[i].max_rate;
-      limited += limit > 0 ? 1 : 0;
-      sum += limit > 0 ? limit : nodes_.at(report.nodes[k].name).belief.rate();
-    }
-    if (limited < 2 || static_cast<double>(limited) < kMostOf * static_cast<double>(fed)) continue;
+    const double rate = shared_rate(report, nodes, i);
+    if (rate <= 0) continue;
     for (PlannedNode& node : nodes) node.costs[i].max_rate = 0;
-    const double most = std::max(sum, best_rate_) * kAbove;
+    const double most = std::max(rate, best_rate_) * kAbove;
     shared_ = shared_ > 0 ? std::min(shared_, most) : most;
   }
+}
+
+double ClusterPlanner::shared_rate(const ClusterReport& report,
+                                   const std::vector<PlannedNode>& nodes, std::size_t stage) const {
+  std::size_t fed = 0;
+  std::size_t limited = 0;
+  double sum = 0;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (!nodes[k].fed && !nodes[k].trainer) continue;
+    ++fed;
+    const double limit = nodes[k].costs[stage].max_rate;
+    if (limit > 0) ++limited;
+    sum += limit > 0 ? limit : nodes_.at(report.nodes[k].name).belief.rate();
+  }
+  const bool most = static_cast<double>(limited) >= kMostOf * static_cast<double>(fed);
+  return limited >= 2 && most ? sum : 0;
+}
+
+// Finished splits that wait while the trainer does are early: the next one in order takes long. So
+// they get more room, until the memory ends or the trainer waits no longer.
+double ClusterPlanner::held_back(const ClusterReport& report) {
+  for (const NodeReport& node : report.nodes) {
+    if (!node.trainer || !node.fresh) continue;
+    const bool early = waited_ > kShort && node.seen.prefetch_fill > kEarlyFill;
+    if (early) prefetch_ = std::max(prefetch_, kMoreRoom * node.seen.prefetch);
+    prefetch_ = std::min(prefetch_, static_cast<double>(node.description.max_prefetch));
+  }
+  return prefetch_;
 }
 
 // Beyond the workers that are here, as many as would make what lacks if they were like these.
@@ -123,9 +146,9 @@ ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
                      .available = static_cast<std::uint32_t>(can.workers.size()),
                      .wanted = rate_ > 0 ? can.wanted : 0,
                      .demand = demand_,
-                     .rate = rate_,
+                     .rate = demand_ > 0 ? std::min(made_, demand_) : made_,
                      .waited = waited_});
-  JointPlan plan = plan_cluster(nodes, can, workers);
+  JointPlan plan = plan_cluster(nodes, can, {.workers = workers, .prefetch = held_back(report)});
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     Kept& kept = nodes_.at(report.nodes[k].name);
     kept.fed = plan.nodes[k].fed;

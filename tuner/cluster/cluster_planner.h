@@ -32,15 +32,20 @@ class ClusterPlanner {
   Kept& kept_of(const NodeReport& report);
   std::vector<PlannedNode> planned_nodes(const ClusterReport& report);
   void share_limits(const ClusterReport& report, std::vector<PlannedNode>& nodes);
+  double shared_rate(const ClusterReport& report, const std::vector<PlannedNode>& nodes,
+                     std::size_t stage) const;
+  double held_back(const ClusterReport& report);
   std::uint32_t worth_having(const ClusterCapability& can) const;
 
   std::map<std::string, Kept> nodes_;
   WorkerCount count_;
   std::uint64_t number_ = 0;
   double rate_ = 0;       // splits/s of all nodes in the last interval
+  double made_ = 0;       // the same, waiting ones too
   double best_rate_ = 0;  // the most of late, fading
   double waited_ = 0;     // the trainer's share of time
   double demand_ = 0;     // splits/s; 0: not known
+  double prefetch_ = 0;   // items that early splits need; 0: none were seen to wait
   double shared_ = 0;     // splits/s that a limit of several nodes allows; 0: none
 };
 

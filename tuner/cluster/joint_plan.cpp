@@ -166,8 +166,8 @@ ClusterCapability capability_of(const std::vector<PlannedNode>& nodes, const Joi
 }
 
 JointPlan plan_cluster(const std::vector<PlannedNode>& nodes, const ClusterCapability& can,
-                       std::uint32_t workers) {
-  JointPlan plan{.fed = std::min(workers, static_cast<std::uint32_t>(can.workers.size()))};
+                       const Feeding& feeding) {
+  JointPlan plan{.fed = std::min(feeding.workers, static_cast<std::uint32_t>(can.workers.size()))};
   plan.nodes.resize(nodes.size());
   std::vector<bool> fed(nodes.size(), false);
   double able = can.own;
@@ -191,9 +191,11 @@ JointPlan plan_cluster(const std::vector<PlannedNode>& nodes, const ClusterCapab
         std::max(plan.longest_seconds, held / std::max(made.splits_per_second, kLeastRate));
   }
   // With order kept, a split that is early waits for the slowest node's.
-  const double early = kEarly * plan.longest_seconds * plan.splits_per_second;
+  double early = kEarly * plan.longest_seconds * plan.splits_per_second;
+  if (nodes.size() == 1) early = 0;
+  early = std::max(early, feeding.prefetch);
   for (std::size_t k = 0; k < nodes.size(); ++k) {
-    if (nodes[k].trainer) hold(nodes[k], nodes.size() > 1 ? early : 0, plan.nodes[k].allocation);
+    if (nodes[k].trainer) hold(nodes[k], early, plan.nodes[k].allocation);
   }
   return plan;
 }

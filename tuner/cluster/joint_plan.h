@@ -61,10 +61,16 @@ struct JointPlan {
   double longest_seconds = 0;          ///< That a split takes on the slowest fed node, roughly.
 };
 
+/// How many workers are fed, and how many items of prefetch are wanted at least.
+struct Feeding {
+  std::uint32_t workers = 0;
+  double prefetch = 0;
+};
+
 /// Allocates all nodes together: feeds the `workers` largest ones and the trainer's own, gives each
 /// the same share of its capability, so that together they make the wanted rate, and as few actors
 /// as make that. Pure.
 JointPlan plan_cluster(const std::vector<PlannedNode>& nodes, const ClusterCapability& can,
-                       std::uint32_t workers);
+                       const Feeding& feeding);
 
 }  // namespace forebay::tuner

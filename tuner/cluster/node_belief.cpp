@@ -26,6 +26,7 @@ void NodeBelief::observe(const NodeReport& report, bool waits) {
   if (!report.fresh) return;
   const Observation seen = plausible(report.description, report.seen);
   rate_ = report.seen.splits_per_second();
+  made_ = seen.seconds > 0 ? static_cast<double>(seen.stages.back().done) / seen.seconds : 0;
   shown_rate_ = kFading * shown_rate_;
   shown_rate_ += kNewShown * std::max(0.0, rate_ - shown_rate_);
   if (idle(seen)) return;

@@ -22,6 +22,8 @@ class NodeBelief {
   bool shown() const;
   /// Splits/s that it handed over in the last interval.
   double rate() const { return rate_; }
+  /// Splits/s that left its last stage in the last interval, handed over or not.
+  double made() const { return made_; }
   /// The node for the planner.
   PlannedNode planned(const NodeReport& report) const;
   /// Returns `wanted` as far as it is safe to go there from what stands in one step.
@@ -34,6 +36,7 @@ class NodeBelief {
 
   PipelineEstimate known_;
   double rate_ = 0;
+  double made_ = 0;
   double shown_rate_ = 0;  // the most of late, fading
   double link_rate_ = 0;   // plain splits/s; 0: never seen at its limit
 };

@@ -14,6 +14,7 @@ constexpr int kRest = 20;        // intervals after a try that failed
 constexpr double kSame = 0.012;  // of the rate: less is noise
 constexpr double kUnclear = 0.05;
 constexpr double kMuch = 0.08;     // of the rate: a loss that ends a try at once
+constexpr double kAtOnce = 0.2;    // a loss in the first interval that ends a try at once
 constexpr double kStarves = 0.03;  // a share of time from which the trainer is short of data
 constexpr double kOther = 0.15;    // a change of the wanted rate that is another work
 
@@ -31,6 +32,7 @@ std::uint32_t WorkerCount::move_to(std::uint32_t workers, Trying trying, const c
 void WorkerCount::begin_anew(const CountSeen& seen) {
   begun_ = true;
   age_ = departed_ = rest_ = 0;
+  next_rest_ = kRest;
   step_ = 1;
   knows_too_few_ = false;
   useless_ = 0;
@@ -61,7 +63,9 @@ std::uint32_t WorkerCount::decide(const CountSeen& seen) {
   }
   if (rest_ > 0) --rest_;
   const double rate = counted_ > 0 ? sum_ / counted_ : seen.rate;
-  const bool lost = trying_ == Trying::kFewer && counted_ >= 1 && rate < (1 - kMuch) * before_rate_;
+  const bool lost =
+      trying_ == Trying::kFewer && ((counted_ >= 1 && rate < (1 - kMuch) * before_rate_) ||
+                                    seen.rate < (1 - kAtOnce) * before_rate_);
   if (counted_ < kJudged && !lost) return now_;
   const double departs = std::abs(rate / std::max(before_rate_, 1e-9) - 1);
   if (trying_ != Trying::kNothing && departs > kSame && departs < kUnclear && counted_ < kLonger) {
@@ -80,7 +84,10 @@ std::uint32_t WorkerCount::judge_fewer(double rate) {
   }
   too_few_ = std::max(knows_too_few_ ? too_few_ : 0, now_);
   knows_too_few_ = true;
-  rest_ = step_ > 1 ? 0 : kRest;
+  if (step_ == 1) {
+    rest_ = next_rest_;
+    next_rest_ *= 2;
+  }
   step_ = 1;
   return move_to(before_, Trying::kNothing, "fewer workers bring less");
 }

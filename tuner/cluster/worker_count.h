@@ -52,7 +52,8 @@ class WorkerCount {
   double sum_ = 0;     // of their rates, without the first one
   double wait_sum_ = 0;
   int counted_ = 0;
-  int rest_ = 0;  // intervals until something is tried again
+  int rest_ = 0;       // intervals until something is tried again
+  int next_rest_ = 0;  // after the next try that fails
   std::uint32_t step_ = 1;
   std::uint32_t too_few_ = 0;  // so many are too few; 0: not known
   bool knows_too_few_ = false;

@@ -46,6 +46,28 @@ Made paper(std::string_view, const PolicyContext& context) {
   return PaperAgent::make(context.description, context.seed);
 }
 
+/// The model's plan under another name: what the central tuner is on one node.
+class AloneOnItsNode final : public Policy {
+ public:
+  AloneOnItsNode(std::string_view name, std::unique_ptr<Policy> plan)
+      : name_(name), plan_(std::move(plan)) {}
+
+  std::string_view name() const override { return name_; }
+  Proposal decide(const Observation& seen) override { return plan_->decide(seen); }
+  std::string learned_state() const override { return plan_->learned_state(); }
+  bool restore(std::string_view state) override { return plan_->restore(state); }
+
+ private:
+  std::string_view name_;
+  std::unique_ptr<Policy> plan_;
+};
+
+Made central(std::string_view name, const PolicyContext& context) {
+  auto plan = agent<Ablation::kNetwork>(name, context);
+  if (!plan) return plan;
+  return std::make_unique<AloneOnItsNode>(name, std::move(*plan));
+}
+
 constexpr const char* kInTune = "InTune (Nagrecha et al., RecSys 2023) and DESIGN.md";
 constexpr const char* kAblation = "an ablation of intune";
 
@@ -53,7 +75,7 @@ constexpr PolicyInfo kPolicies[] = {
     {"intune", "the agent: a fitted model, a network around its plan, live learning", kInTune, true,
      agent<Ablation::kNone>},
     {"central", "one decision for all nodes of a cluster; on one node, the model's plan",
-     "design/central_tuner.md", true, agent<Ablation::kNetwork>},
+     "design/central_tuner.md", true, central},
     {"intune-paper", "the agent as published: a network that steps from what stands, no planner",
      "InTune (Nagrecha et al., RecSys 2023); tuner/paper/README.md", true, paper},
     {"static", "the job file's allocation, never changed", "a fixed setting", true,

@@ -32,7 +32,7 @@ PlannedNode trainer(double cpus) {
 
 JointPlan planned(const std::vector<PlannedNode>& nodes, const JointNeeds& needs) {
   const ClusterCapability can = capability_of(nodes, needs);
-  return plan_cluster(nodes, can, can.fewest(0.995));
+  return plan_cluster(nodes, can, {.workers = can.fewest(0.995)});
 }
 
 TEST_CASE("a node's capability is the least of its CPUs and its link", "[tuner][joint_plan]") {
