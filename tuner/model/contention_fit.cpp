@@ -102,12 +102,22 @@ double ContentionFit::likelihood(std::span<const double> residuals, double varia
   return std::log(likely / sum + kUnlikely);
 }
 
+// A cluster has hundreds of stages, most of them with the same actors as before.
+void ContentionFit::slow_with(double actors) {
+  if (actors == slows_of_ && !log_slows_.empty()) return;
+  slows_of_ = actors;
+  log_slows_.resize(kHypotheses);
+  for (std::size_t h = 0; h < kHypotheses; ++h) log_slows_[h] = log_slow(h, actors);
+}
+
 bool ContentionFit::observe(double actors, double seconds, double variance) {
   const double noise = variance + kModelVariance;
   std::array<double, kHypotheses> residuals{};
   double nearest = std::numeric_limits<double>::infinity();
+  const double log_time = std::log(seconds);
+  slow_with(actors);
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    residuals[h] = std::log(seconds) - log_slow(h, actors) - log_seconds_[h];
+    residuals[h] = log_time - log_slows_[h] - log_seconds_[h];
     const bool plausible = weights_[h] > kPlausible * rarity(h);
     if (plausible && std::abs(residuals[h]) < std::abs(nearest)) nearest = residuals[h];
   }
@@ -118,7 +128,7 @@ bool ContentionFit::observe(double actors, double seconds, double variance) {
   const bool sudden =
       std::abs(nearest) > kChangeLeast && std::abs(nearest) > kChangeSigmas * std::sqrt(expected);
   const bool surprise = strays(nearest, expected) || sudden;
-  if (!first) evidence_ += likelihood(residuals, expected);
+  if (!first && weighs_) evidence_ += likelihood(residuals, expected);
   // Soon after a change, the number of actors follows it, and the next surprise is its rest.
   const bool moved = std::abs(actors - actors_) > kSameActors * actors_;
   if (surprise && moved && (steady_ >= kSteadyIntervals || ++excused_ > kExcused)) {

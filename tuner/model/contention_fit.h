@@ -36,7 +36,10 @@ class ContentionFit {
   /// with `actors` stays. evidence() starts anew.
   void question(double actors);
   /// Starts evidence() anew.
-  void weigh() { evidence_ = 0; }
+  void weigh() {
+    evidence_ = 0;
+    weighs_ = true;
+  }
   /// The logarithm of the likelihood of all intervals since the last question() or weigh().
   double evidence() const { return evidence_; }
 
@@ -61,19 +64,24 @@ class ContentionFit {
 
  private:
   void summarise();
+  void slow_with(double actors);
   bool strays(double residual, double variance);
   double likelihood(std::span<const double> residuals, double variance) const;
 
   std::vector<double> weights_;
   std::vector<double> log_seconds_;
-  StageCost mean_;          // of weights_ and log_seconds_
-  double precision_ = 0;    // of log_seconds_, the same for all hypotheses
-  double actors_ = 0;       // of the last interval with splits
-  bool unsettled_ = false;  // the last interval showed a change and held both regimes
-  int steady_ = 0;          // intervals since the scale was learned anew
-  int excused_ = 0;         // surprises since the last doubt that may be the rest of a change
+  std::vector<double> log_slows_ = {};  // by hypothesis: the logarithm of slow() with
+  double slows_of_ = 0;                 // so many actors
+  StageCost mean_;                      // of weights_ and log_seconds_
+  double precision_ = 0;                // of log_seconds_, the same for all hypotheses
+  double actors_ = 0;                   // of the last interval with splits
+  bool unsettled_ = false;              // the last interval showed a change and held both regimes
+  int steady_ = 0;                      // intervals since the scale was learned anew
+  int excused_ = 0;  // surprises since the last doubt that may be the rest of a change
   double evidence_ = 0;
-  double strayed_ = 0;           // sum of the last residuals, older ones fading
+  bool weighs_ =
+      false;            // since the first weigh(): it costs time, and most stages are never doubted
+  double strayed_ = 0;  // sum of the last residuals, older ones fading
   double strayed_variance_ = 0;  // that chance would give the sum
   double strayed_weight_ = 0;    // intervals in it
 };
