@@ -62,7 +62,7 @@ class Trainer {
       node.splits_done = i == 0 ? local_ : made_;
       node.could_make = 10;
     }
-    scaling_->look(status, taken_, "local");
+    scaling_->look(status, taken_, "local", central);
   }
   void pass(std::chrono::milliseconds time) { taken_.at += time; }
 
@@ -76,6 +76,7 @@ class Trainer {
   std::string needed() const { return dir_.read("tuner/workers"); }
   void let_go() const { dir_.write("go", ""); }
   bool busy() const { return scaling_->busy(); }
+  std::uint32_t central = 0;  ///< That the central tuner wants; 0: there is none.
   /// Does not wait for commands from now on.
   void hurry() { held_ = false; }
 
@@ -162,6 +163,17 @@ TEST_CASE("a command that failed is run again after a minute", "[tools][cluster]
   trainer.second(0);
   CHECK(trainer.asked_now() == "1\n1\n");
   CHECK(trainer.said.back().find("ended with exit status 3") != std::string::npos);
+}
+
+TEST_CASE("the launcher is asked for the number that the central tuner wants", "[tools][cluster]") {
+  Trainer trainer;
+  trainer.central = 5;
+  trainer.seconds(20, 2);
+  trainer.central = 3;
+  trainer.seconds(5, 5);
+  REQUIRE_FALSE(trainer.said.empty());
+  CHECK(trainer.said.front() == "the central tuner wants 5 workers");
+  CHECK(trainer.asked() == "5\n3\n");
 }
 
 }  // namespace

@@ -99,6 +99,24 @@ TEST_CASE("a lost node stops, and begins anew when it is back", "[tuner][world]"
   CHECK(simulator.observe().trainer_steps == Approx(400).margin(6));
 }
 
+TEST_CASE("a node that is not fed finishes what it has and starts nothing", "[tuner][world]") {
+  PipelineModel model = two_nodes();
+  model.stages.back().ordered = GENERATE(false, true);
+  WorldSimulator simulator(model, 1);
+  simulator.apply({.actors = {2, 2}, .prefetch = 8});
+  simulator.run_until(10);
+  simulator.set_fed(1, false);
+  simulator.run_until(12);
+  const std::uint64_t finished = simulator.totals_of(1).trained;
+  CHECK(finished == Approx(200).margin(15));  // 2 actors, 0.1 s a split, 10 s.
+  simulator.run_until(22);
+  CHECK(simulator.totals_of(1).trained == finished);
+  CHECK(simulator.totals().trained - finished == Approx(440).margin(20));  // The other goes on.
+  simulator.set_fed(1, true);
+  simulator.run_until(32);
+  CHECK(simulator.totals_of(1).trained - finished == Approx(200).margin(15));
+}
+
 TEST_CASE("with order the lost splits are made again, and no number is missing", "[tuner][world]") {
   PipelineModel model = two_nodes();
   model.stages[0].ordered = true;
