@@ -77,6 +77,51 @@ TEST_CASE("a node that has shown nothing is planned with the costs of others",
   CHECK(advice.nodes[1].allocation == advice.nodes[0].allocation);
 }
 
+/// The same with `actors` actors that load, which all wait for something without a CPU.
+NodeReport waiting(const std::string& name, double rate, std::uint32_t actors) {
+  NodeReport report = report_of(name, rate, 1);
+  StageObservation& load = report.seen.stages[0];
+  const double seconds = actors / rate;  // Of a split.
+  load.actors = actors;
+  load.actor_seconds = load.working_seconds = 2.0 * actors;
+  load.input_wait_seconds = 0;
+  load.done_seconds = 2 * rate * seconds;
+  load.done_seconds_squared = 2 * rate * seconds * seconds;
+  load.done_actors = 2 * rate * actors;
+  return report;
+}
+
+TEST_CASE("a limit that all nodes meet at one stage is theirs together",
+          "[tuner][cluster_planner]") {
+  // Each node loads 20 splits/s whatever its actors, and could make 80/s: 60/s in all are what a
+  // file server gives, so the trainer's node alone can take most of it.
+  ClusterPlanner planner;
+  std::uint32_t fewest = 2;
+  for (int i = 0; i < 3; ++i) {
+    const std::uint32_t actors = i < 2 ? 1 : 8;  // More actors than before bring no more.
+    fewest = planner
+                 .decide(cluster(1.5, {waiting("a", 20, actors), waiting("b", 20, actors),
+                                       waiting("own", 20, actors)}))
+                 .fed;
+  }
+  CHECK(fewest == 0);
+}
+
+TEST_CASE("early splits get more room while the trainer waits for the next one",
+          "[tuner][cluster_planner]") {
+  ClusterPlanner planner;
+  NodeReport own = report_of("own", 20, 1);
+  own.description.prefetch_item_bytes = 1 << 10;
+  own.description.max_prefetch = 100;
+  own.seen.prefetch = 8;
+  own.seen.prefetch_fill = 0.1;
+  CHECK(planner.decide(cluster(1, {own})).nodes[0].allocation.prefetch < 16);
+  own.seen.prefetch_fill = 0.5;
+  CHECK(planner.decide(cluster(1, {own})).nodes[0].allocation.prefetch == 16);
+  own.seen.prefetch = 64;
+  CHECK(planner.decide(cluster(1, {own})).nodes[0].allocation.prefetch == 100);
+}
+
 TEST_CASE("the same reports give the same advice", "[tuner][cluster_planner]") {
   ClusterPlanner one;
   ClusterPlanner two;
