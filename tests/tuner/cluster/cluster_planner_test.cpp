@@ -122,6 +122,18 @@ TEST_CASE("early splits get more room while the trainer waits for the next one",
   CHECK(planner.decide(cluster(1, {own})).nodes[0].allocation.prefetch == 100);
 }
 
+TEST_CASE("a node whose splits wait for its link packs them", "[tuner][cluster_planner]") {
+  ClusterPlanner planner;
+  NodeReport thin = report_of("a", 10, 1);
+  thin.ways = {{}, {.ratio = 2, .seconds = 0.001}};
+  const NodeReport own = report_of("own", 10, 1);
+  CHECK(planner.decide(cluster(1.8, {thin, own})).nodes[0].way == 0);
+  thin.blocked = 0.9;
+  const ClusterAdvice advice = planner.decide(cluster(1.8, {thin, own}));
+  CHECK(advice.nodes[0].way == 1);
+  CHECK(advice.nodes[0].splits_per_second == Approx(20).epsilon(0.1));  // 10/s plain, twice that.
+}
+
 TEST_CASE("the same reports give the same advice", "[tuner][cluster_planner]") {
   ClusterPlanner one;
   ClusterPlanner two;
