@@ -120,6 +120,15 @@ double ClusterPlanner::held_back(const ClusterReport& report) {
   return prefetch_;
 }
 
+double ClusterPlanner::able_fed(const std::vector<PlannedNode>& nodes,
+                                const ClusterCapability& can) {
+  double able = can.own;
+  for (const std::size_t k : can.workers) {
+    if (nodes[k].fed) able += can.nodes[k].splits_per_second;
+  }
+  return able;
+}
+
 // Beyond the workers that are here, as many as would make what lacks if they were like these.
 std::uint32_t ClusterPlanner::worth_having(const ClusterCapability& can) const {
   const std::uint32_t settled = count_.settled();
@@ -146,6 +155,7 @@ ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
                      .available = static_cast<std::uint32_t>(can.workers.size()),
                      .wanted = rate_ > 0 ? can.wanted : 0,
                      .demand = demand_,
+                     .able = able_fed(nodes, can),
                      .rate = demand_ > 0 ? std::min(made_, demand_) : made_,
                      .waited = waited_});
   JointPlan plan = plan_cluster(nodes, can, {.workers = workers, .prefetch = held_back(report)});

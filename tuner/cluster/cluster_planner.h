@@ -35,6 +35,8 @@ class ClusterPlanner {
   double shared_rate(const ClusterReport& report, const std::vector<PlannedNode>& nodes,
                      std::size_t stage) const;
   double held_back(const ClusterReport& report);
+  /// Splits/s that the nodes which are fed now could make.
+  static double able_fed(const std::vector<PlannedNode>& nodes, const ClusterCapability& can);
   std::uint32_t worth_having(const ClusterCapability& can) const;
 
   std::map<std::string, Kept> nodes_;

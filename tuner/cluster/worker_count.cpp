@@ -15,6 +15,7 @@ constexpr double kSame = 0.012;  // of the rate: less is noise
 constexpr double kUnclear = 0.05;
 constexpr double kMuch = 0.08;     // of the rate: a loss that ends a try at once
 constexpr double kAtOnce = 0.2;    // a loss in the first interval that ends a try at once
+constexpr double kDelivers = 0.9;  // of what the fed nodes can
 constexpr double kStarves = 0.03;  // a share of time from which the trainer is short of data
 constexpr double kOther = 0.15;    // a change of the wanted rate that is another work
 
@@ -113,6 +114,8 @@ std::uint32_t WorkerCount::next_try(const CountSeen& seen, double rate) {
     const std::uint32_t more = std::clamp(seen.planned, now_ + 1, now_ + std::max(1U, now_ / 4));
     return move_to(std::min(more, most), Trying::kMore, "tries more workers");
   }
+  // Nodes that make all that they can are all needed by a trainer that waits.
+  if (waits && seen.able > 0 && rate >= kDelivers * seen.able) return now_;
   const std::uint32_t least = knows_too_few_ ? too_few_ + 1 : 0;
   if (rest_ > 0 || now_ <= least) return now_;
   // Below what the costs say, one at a time.

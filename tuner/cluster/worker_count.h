@@ -11,8 +11,9 @@ struct CountSeen {
   std::uint32_t available = 0;  ///< Workers that could be fed.
   double wanted = 0;            ///< Splits/s that the plan wants; 0: nothing is known.
   double demand = 0;            ///< Splits/s that the trainer takes.
-  double rate = 0;              ///< Splits/s that all nodes made.
-  double waited = 0;            ///< The share of time in which the trainer waited.
+  double able = 0;    ///< Splits/s that the fed nodes could make by the costs; 0: not known.
+  double rate = 0;    ///< Splits/s that all nodes made.
+  double waited = 0;  ///< The share of time in which the trainer waited.
 };
 
 /// Finds the fewest workers that bring the rate: from the number that the costs say, by trying.

@@ -70,6 +70,22 @@ TEST_CASE("a try of fewer workers that loses much ends after its first interval"
   CHECK(tried <= 6);  // Two tries: two intervals to settle, and one that is judged, each.
 }
 
+TEST_CASE("workers that make what is expected are not taken from a trainer that waits",
+          "[tuner][worker_count]") {
+  WorkerCount count;
+  for (int i = 0; i < 60; ++i) {
+    const CountSeen seen{.planned = 3,
+                         .least = 3,
+                         .available = 3,
+                         .wanted = 60,
+                         .demand = 100,
+                         .able = 62,
+                         .rate = 60,
+                         .waited = 0.4};
+    CHECK(count.decide(seen) == 3);
+  }
+}
+
 TEST_CASE("while nothing is made all workers are fed", "[tuner][worker_count]") {
   WorkerCount count;
   CHECK(count.decide({.planned = 2, .least = 1, .available = 7}) == 7);
