@@ -12,12 +12,14 @@ namespace {
 constexpr double kFed = 0.02;        // share of waiting up to which the trainer is fed
 constexpr double kDeparture = 0.06;  // of the rate that the costs allow, that must be missing
 constexpr double kBelow = 0.95;      // of the anchor's rate
+constexpr double kFarBelow = 0.8;    // of it in single intervals, which chance moves more
 constexpr double kMostCost = 0.05;   // of the rate, that a try may cost
 constexpr double kBetter = 1.02;     // times the rate before, from which a try stays
 constexpr double kSettledServices = 2;  // service times until a change has taken effect
 constexpr double kBaseSeconds = 5;      // measured before a try
 constexpr double kTrySeconds = 3.5;     // measured in a try
 constexpr double kWideningSeconds = 5.5;  // where order or tails hold splits up, intervals differ
+constexpr double kSteadyWork = 30;  // seconds after which a change of the work is one
 constexpr double kLongestTry = 40;      // seconds in any case
 constexpr double kAnchorSeconds = 3.5;  // measured before a rate counts as reached
 constexpr double kAnchorMemory = 0.8;   // weight of the anchor's rate when it is measured again
@@ -40,6 +42,9 @@ constexpr double kRestPerLoss = 200;   // seconds for all of the rate
 bool is_fed(const Observation& seen) {
   return seen.trainer_wait_seconds <= kFed * seen.seconds;
 }
+
+// The share by which chance moves the rate of so many splits.
+double chance(double splits) { return 1 / std::sqrt(1 + splits); }
 
 double busy_share(const StageObservation& stage) {
   return stage.actor_seconds > 0 ? stage.working_seconds / stage.actor_seconds : 0;
@@ -132,19 +137,24 @@ Allocation Exploration::with_prefetch(Allocation allocation, const Observation& 
   return allocation;
 }
 
-// What departs from the model's world looks like other work again and again, so a change of it only
-// lets what failed be tried anew; what is held is released when it falls behind what it brought.
+// What departs from the model's world looks like other work again and again. Such a change lets what
+// failed be tried anew; what is held is released by the first change after a while alone, and when
+// it falls behind what it brought.
 void Exploration::note_change(const Observation& seen, const PipelineEstimate& known) {
   const bool machine =
       limits_.cpus != seen.limits.cpus || limits_.memory_bytes != seen.limits.memory_bytes;
   limits_ = seen.limits;
-  if (machine) anchor_.reset();
+  since_change_ += seen.seconds;
   if (!machine && !known.changed()) return;
-  if (anchor_) anchor_->other_work = true;
-  if (machine) held_.reset();
+  const bool other_work = machine || std::exchange(since_change_, 0) > kSteadyWork;
+  if (other_work) {
+    anchor_.reset();
+    held_.reset();
+    won_prefetch_ = 0;
+  }
   failed_.fill(false);
   pause_ = 0;
-  if (machine) tried_.reset();
+  if (machine || (other_work && tried_ && tried_->move != Move::kMorePrefetch)) tried_.reset();
 }
 
 void Exploration::measure(const Observation& seen, const PipelineEstimate& known) {
@@ -198,7 +208,6 @@ void Exploration::remember() {
   const double rate = window_.rate();
   if (anchor_ && alike(anchor_->allocation, window_.allocation)) {
     anchor_->rate = kAnchorMemory * anchor_->rate + (1 - kAnchorMemory) * rate;
-    anchor_->other_work = false;
   } else if (!anchor_ || rate > anchor_->rate) {
     anchor_ = Anchor{.allocation = window_.allocation, .rate = rate};
   }
@@ -207,7 +216,7 @@ void Exploration::remember() {
 // A plan that changes every period is never settled; below the anchor it can be all the same.
 void Exploration::watch_anchor(const Observation& seen) {
   const bool below = anchor_ && !tried_ && since_pause_ > kAfterPause && !is_fed(seen) &&
-                     seen.splits_per_second() < kBelow * anchor_->rate;
+                     seen.splits_per_second() < kFarBelow * anchor_->rate;
   low_ = below ? low_ + seen.seconds : 0;
   low_splits_ = below ? low_splits_ + seen.splits_per_second() * seen.seconds : 0;
 }
@@ -217,11 +226,11 @@ void Exploration::watch_anchor(const Observation& seen) {
 bool Exploration::departs(const Observation& seen, const PipelineEstimate& known) const {
   double expected = allowed_rate(known, seen.allocation());
   if (held_) expected = std::max(expected, planned_.expected_splits_per_second);
-  return window_.rate() < (1 - kDeparture) * expected;
+  return window_.rate() < (1 - kDeparture - chance(window_.splits)) * expected;
 }
 
 bool Exploration::below_anchor() const {
-  return anchor_ && window_.rate() < kBelow * anchor_->rate;
+  return anchor_ && window_.rate() < (kBelow - chance(window_.splits)) * anchor_->rate;
 }
 
 bool Exploration::over(const Observation& seen) const {
@@ -237,7 +246,7 @@ bool Exploration::over(const Observation& seen) const {
 
 void Exploration::conclude(const Observation& seen) {
   const Try tried = *tried_;
-  const bool better = window_.seconds > 0 && window_.rate() > kBetter * tried.rate_before;
+  const bool better = window_.seconds > 0 && window_.rate() > (kBetter + chance(window_.splits) / 2) * tried.rate_before;
   if (alike(window_.allocation, tried.allocation) && (better || is_fed(seen))) return keep(seen);
   give_up(1 - window_.rate() / std::max(tried.rate_before, 1e-9));
 }
@@ -282,7 +291,7 @@ void Exploration::begin(Move move, const Observation& seen, const PipelineEstima
                         double rate_now) {
   if (failed_[static_cast<std::size_t>(move)]) return;
   auto next = moved(move, seen);
-  if (!next || *next == seen.allocation() || !bearable(move, *next, seen, known)) return;
+  if (!next || *next == seen.allocation() || !bearable(move, *next, seen, known, rate_now)) return;
   tried_ = Try{.move = move, .allocation = std::move(*next), .rate_before = rate_now};
 }
 
@@ -302,6 +311,7 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
       return move == Move::kPlan ? beside(planned_.allocation) : halfway(seen);
     case Move::kMorePrefetch:
     case Move::kTrade:
+      if (busiest(seen) > kAlwaysBusy) return std::nullopt;
       next = wider(seen, move == Move::kTrade);
       return next.prefetch > seen.prefetch ? std::optional(next) : std::nullopt;
     case Move::kGrowBusiest: return grown(seen, busiest(seen) - 1e-9);
@@ -349,14 +359,12 @@ Allocation Exploration::grown(const Observation& seen, double least_busy) const 
   return next;
 }
 
-// The way back was measured, so it is borne out while the work is the same; of anything else the
-// costs have to say that it is not much slower.
+// The way back was measured; of anything else the costs have to say that it is not much slower.
 bool Exploration::bearable(Move move, const Allocation& next, const Observation& seen,
-                           const PipelineEstimate& known) const {
-  const Bounds bounds{description_.max_actors, seen.limits.memory_bytes};
-  if (!within(description_, next, bounds)) return false;
-  if (move == Move::kReturn && !anchor_->other_work) return true;
-  const double now = std::min(allowed_rate(known, seen.allocation()), window_.rate());
+                           const PipelineEstimate& known, double rate_now) const {
+  if (!within(description_, next, {description_.max_actors, seen.limits.memory_bytes})) return false;
+  if (move == Move::kReturn) return true;
+  const double now = std::min(allowed_rate(known, seen.allocation()), rate_now);
   return allowed_rate(known, next) >= (1 - kMostCost) * now;
 }
 

@@ -60,7 +60,6 @@ class Exploration {
   struct Anchor {
     Allocation allocation = {};
     double rate = 0;
-    bool other_work = false;  // the work has changed since
   };
   struct Try {
     Move move = Move::kReturn;
@@ -87,7 +86,7 @@ class Exploration {
   Allocation wider(const Observation& seen, bool trade) const;
   Allocation grown(const Observation& seen, double least_busy) const;
   bool bearable(Move move, const Allocation& next, const Observation& seen,
-                const PipelineEstimate& known) const;
+                const PipelineEstimate& known, double rate_now) const;
 
   PipelineDescription description_;
   Limits limits_{.cpus = 0};
@@ -103,6 +102,7 @@ class Exploration {
   std::optional<Allocation> held_;  // was better than the plan
   double stalled_ = 0;              // seconds with no stage busy and a trainer that waits
   double stalled_splits_ = 0;       // in them
+  double since_change_ = 0;         // seconds since the work last changed
   double low_ = 0;                  // seconds below the anchor
   double low_splits_ = 0;           // in them
   double held_rate_ = 0;            // splits/s that held_ brought
