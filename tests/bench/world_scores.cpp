@@ -89,8 +89,8 @@ class Kept {
 
 /// What a policy reached on a world, over seeds.
 struct Reached {
-  double ratio = 0;            ///< After 30 decisions, mean over seeds.
-  std::size_t never = 0;       ///< Runs that never reached 95 %.
+  double ratio = 0;       ///< After 30 decisions, mean over seeds.
+  std::size_t never = 0;  ///< Runs that never reached 95 %.
   std::size_t out_of_memory = 0;
 };
 
@@ -111,9 +111,7 @@ std::vector<OracleSpan> line_of(const PipelineModel& model) {
   return world_line({.model = model,
                      .policy = "oracle",
                      .decisions = kDecisions,
-                     .find_best = [](const PipelineModel& steady) {
-                       return find_best(steady);
-                     }});
+                     .find_best = [](const PipelineModel& steady) { return find_best(steady); }});
 }
 
 void print_end(const ComparedRun& run, const std::vector<OracleSpan>& line) {
@@ -207,8 +205,7 @@ void print_tables(const std::vector<WorldResult>& results,
   }
 }
 
-void print_json(const std::vector<WorldResult>& results,
-                const std::vector<std::string>& policies) {
+void print_json(const std::vector<WorldResult>& results, const std::vector<std::string>& policies) {
   std::printf("{\"worlds\":%zu,\"policies\":[", results.size());
   for (std::size_t p = 0; p < policies.size(); ++p) {
     const Summary sum = summary_of(results, p);

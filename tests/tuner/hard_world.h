@@ -35,8 +35,8 @@ inline HardFamily hard_family(std::uint64_t seed) {
   return static_cast<HardFamily>(seed % kHardFamilies);
 }
 
-/// Draws worlds of one node that say what a planner's equations cannot. The same seed gives the same
-/// world. A policy is not trained on any of these.
+/// Draws worlds of one node that say what a planner's equations cannot. The same seed gives the
+/// same world. A policy is not trained on any of these.
 class HardWorldSampler {
  public:
   explicit HardWorldSampler(std::uint64_t seed)
@@ -70,12 +70,18 @@ class HardWorldSampler {
 
   void add(HardFamily family) {
     switch (family) {
-      case HardFamily::kDisk: return share("disk", log_uniform(0.3, 1.1));
-      case HardFamily::kLock: return share("lock", log_uniform(0.25, 0.9));
-      case HardFamily::kMemory: return share("dram", log_uniform(0.4, 1.2));
-      case HardFamily::kTails: return draw_tails();
-      case HardFamily::kOrdered: return draw_order();
-      case HardFamily::kDrift: return draw_drift();
+      case HardFamily::kDisk:
+        return share("disk", log_uniform(0.3, 1.1));
+      case HardFamily::kLock:
+        return share("lock", log_uniform(0.25, 0.9));
+      case HardFamily::kMemory:
+        return share("dram", log_uniform(0.4, 1.2));
+      case HardFamily::kTails:
+        return draw_tails();
+      case HardFamily::kOrdered:
+        return draw_order();
+      case HardFamily::kDrift:
+        return draw_drift();
       case HardFamily::kStartUp:
         for (StageModel& stage : model_.stages) stage.start_seconds = log_uniform(1, 15);
         return;

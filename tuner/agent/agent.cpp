@@ -89,7 +89,8 @@ void Agent::observe(const Observation& seen, const Network& network) {
     base_.allocation = current;
   } else {
     base_ = trial_.next(seen, known_, std::move(base_));
-    if (explores(ablation_) && !on_trial()) base_ = exploration_.next(seen, known_, std::move(base_));
+    if (explores(ablation_) && !on_trial())
+      base_ = exploration_.next(seen, known_, std::move(base_));
   }
   moved_ = base_.allocation != before.allocation;
   rows_ = features_of(description_, seen, known_, base_);

@@ -77,8 +77,8 @@ class Agent {
   void observe(const Observation& seen, const Network& network);
 
   /// Selects the network's actions. Selects no action while the measured rate is what the costs
-  /// allow (but for kGate): then the model is right and a step can only lose. Settled actions stay as
-  /// long as the base does.
+  /// allow (but for kGate): then the model is right and a step can only lose. Settled actions stay
+  /// as long as the base does.
   const Actions& choose();
   const Actions& actions() const { return actions_; }
   /// Replaces the selected actions, e.g. to explore.

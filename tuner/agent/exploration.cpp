@@ -9,21 +9,21 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kFed = 0.02;        // share of waiting up to which the trainer is fed
-constexpr double kDeparture = 0.06;  // of the rate that the costs allow, that must be missing
-constexpr double kBelow = 0.95;      // of the anchor's rate
-constexpr double kFarBelow = 0.8;    // of it in single intervals, which chance moves more
-constexpr double kMostCost = 0.05;   // of the rate, that a try may cost
-constexpr double kBetter = 1.02;     // times the rate before, from which a try stays
-constexpr double kSettledServices = 2;  // service times until a change has taken effect
-constexpr double kBaseSeconds = 5;      // measured before a try
-constexpr double kTrySeconds = 3.5;     // measured in a try
+constexpr double kFed = 0.02;             // share of waiting up to which the trainer is fed
+constexpr double kDeparture = 0.06;       // of the rate that the costs allow, that must be missing
+constexpr double kBelow = 0.95;           // of the anchor's rate
+constexpr double kFarBelow = 0.8;         // of it in single intervals, which chance moves more
+constexpr double kMostCost = 0.05;        // of the rate, that a try may cost
+constexpr double kBetter = 1.02;          // times the rate before, from which a try stays
+constexpr double kSettledServices = 2;    // service times until a change has taken effect
+constexpr double kBaseSeconds = 5;        // measured before a try
+constexpr double kTrySeconds = 3.5;       // measured in a try
 constexpr double kWideningSeconds = 5.5;  // where order or tails hold splits up, intervals differ
-constexpr double kSteadyWork = 30;  // seconds after which a change of the work is one
-constexpr double kLongestTry = 40;      // seconds in any case
-constexpr double kAnchorSeconds = 3.5;  // measured before a rate counts as reached
-constexpr double kAnchorMemory = 0.8;   // weight of the anchor's rate when it is measured again
-constexpr double kAlwaysBusy = 0.9;     // share of work from which a stage holds the others up
+constexpr double kSteadyWork = 30;        // seconds after which a change of the work is one
+constexpr double kLongestTry = 40;        // seconds in any case
+constexpr double kAnchorSeconds = 3.5;    // measured before a rate counts as reached
+constexpr double kAnchorMemory = 0.8;     // weight of the anchor's rate when it is measured again
+constexpr double kAlwaysBusy = 0.9;       // share of work from which a stage holds the others up
 constexpr double kHalfBusy = 0.6;
 constexpr double kStalledSeconds = 3;  // with no stage busy, until prefetch is tried
 constexpr double kLongStalled = 7;     // until actors give way to it
@@ -34,14 +34,13 @@ constexpr double kPaused = 0.02;       // of the time, from which it was a pause
 constexpr double kAfterPause = 4;      // seconds in which the trainer takes what has gathered
 constexpr double kBridge = 1.2;        // times what is made in a pause
 constexpr double kGrowth = 1.3;
-constexpr double kRoom = 1.2;          // times the actors that an idle stage uses, that stay
-constexpr double kFirstPause = 60;     // seconds after all moves failed
+constexpr double kRoom = 1.2;       // times the actors that an idle stage uses, that stay
+constexpr double kFirstPause = 60;  // seconds after all moves failed
 constexpr double kMostPause = 960;
-constexpr double kRestPerLoss = 200;   // seconds for all of the rate
+constexpr double kLeastRest = 0.1;
+constexpr double kRestPerLoss = 200;  // seconds for all of the rate
 
-bool is_fed(const Observation& seen) {
-  return seen.trainer_wait_seconds <= kFed * seen.seconds;
-}
+bool is_fed(const Observation& seen) { return seen.trainer_wait_seconds <= kFed * seen.seconds; }
 
 // The share by which chance moves the rate of so many splits.
 double chance(double splits) { return 1 / std::sqrt(1 + splits); }
@@ -85,8 +84,7 @@ bool alike(const Allocation& a, const Allocation& b) {
 
 Exploration::Exploration(PipelineDescription description) : description_(std::move(description)) {}
 
-Planned Exploration::next(const Observation& seen, const PipelineEstimate& known,
-                          Planned planned) {
+Planned Exploration::next(const Observation& seen, const PipelineEstimate& known, Planned planned) {
   planned_ = planned;
   note_change(seen, known);
   bridge(seen);
@@ -137,9 +135,9 @@ Allocation Exploration::with_prefetch(Allocation allocation, const Observation& 
   return allocation;
 }
 
-// What departs from the model's world looks like other work again and again. Such a change lets what
-// failed be tried anew; what is held is released by the first change after a while alone, and when
-// it falls behind what it brought.
+// What departs from the model's world looks like other work again and again. Such a change lets
+// what failed be tried anew; what is held is released by the first change after a while alone, and
+// when it falls behind what it brought.
 void Exploration::note_change(const Observation& seen, const PipelineEstimate& known) {
   const bool machine =
       limits_.cpus != seen.limits.cpus || limits_.memory_bytes != seen.limits.memory_bytes;
@@ -198,7 +196,8 @@ void Exploration::bridge(const Observation& seen) {
     pause_length_ = 0;
     if (!is_fed(seen)) waiting_rate_ = seen.splits_per_second();
   }
-  const double items = kBridge * waiting_rate_ * pause_length_ / std::max(1e-9, seen.splits_per_item);
+  const double items =
+      kBridge * waiting_rate_ * pause_length_ / std::max(1e-9, seen.splits_per_item);
   const double most = std::max(1U, description_.max_prefetch);
   prefetch_ = std::max(prefetch_, static_cast<std::uint32_t>(std::min(items, most)));
 }
@@ -246,7 +245,8 @@ bool Exploration::over(const Observation& seen) const {
 
 void Exploration::conclude(const Observation& seen) {
   const Try tried = *tried_;
-  const bool better = window_.seconds > 0 && window_.rate() > (kBetter + chance(window_.splits) / 2) * tried.rate_before;
+  const bool better = window_.seconds > 0 &&
+                      window_.rate() > (kBetter + chance(window_.splits) / 2) * tried.rate_before;
   if (alike(window_.allocation, tried.allocation) && (better || is_fed(seen))) return keep(seen);
   give_up(1 - window_.rate() / std::max(tried.rate_before, 1e-9));
 }
@@ -271,7 +271,8 @@ void Exploration::keep(const Observation& seen) {
 void Exploration::give_up(double loss) {
   const Move move = std::exchange(tried_, std::nullopt)->move;
   failed_[static_cast<std::size_t>(move)] = true;
-  rest_ = kRestPerLoss * std::clamp(loss, 0.0, 1.0);
+  // What failed is left before anything else is tried.
+  rest_ = std::max(kLeastRest, kRestPerLoss * std::clamp(loss, 0.0, 1.0));
   if (move == Move::kReturn && anchor_) anchor_->rate = std::min(anchor_->rate, window_.rate());
 }
 
@@ -303,7 +304,8 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
     return wanted;
   };
   switch (move) {
-    case Move::kReturn: return beside(anchor_->allocation);
+    case Move::kReturn:
+      return beside(anchor_->allocation);
     case Move::kPlan:
     case Move::kHalfway:
       // Where no stage is busy, more actors are not what is missing.
@@ -313,10 +315,17 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
     case Move::kTrade:
       if (busiest(seen) > kAlwaysBusy) return std::nullopt;
       next = wider(seen, move == Move::kTrade);
+      // A trade is for where there is no memory left.
+      if (move == Move::kTrade && next.prefetch <= wider(seen, false).prefetch) {
+        return std::nullopt;
+      }
       return next.prefetch > seen.prefetch ? std::optional(next) : std::nullopt;
-    case Move::kGrowBusiest: return grown(seen, busiest(seen) - 1e-9);
-    case Move::kGrowBusy: return grown(seen, std::min(kAlwaysBusy, 0.9 * busiest(seen)));
-    case Move::kShrinkIdle: return without_idle(next, seen, 1);
+    case Move::kGrowBusiest:
+      return grown(seen, busiest(seen) - 1e-9);
+    case Move::kGrowBusy:
+      return grown(seen, std::min(kAlwaysBusy, 0.9 * busiest(seen)));
+    case Move::kShrinkIdle:
+      return without_idle(next, seen, 1);
   }
   return std::nullopt;
 }
@@ -354,15 +363,16 @@ Allocation Exploration::grown(const Observation& seen, double least_busy) const 
     next.actors[i] = std::min(more, description_.stages[i].max_actors);
   }
   // A prefetch that took the memory of actors gives it back, down to what was there before.
-  next.prefetch = prefetch_beside(description_, next, next.prefetch,
-                                  {.bytes = seen.limits.memory_bytes});
+  next.prefetch =
+      prefetch_beside(description_, next, next.prefetch, {.bytes = seen.limits.memory_bytes});
   return next;
 }
 
 // The way back was measured; of anything else the costs have to say that it is not much slower.
 bool Exploration::bearable(Move move, const Allocation& next, const Observation& seen,
                            const PipelineEstimate& known, double rate_now) const {
-  if (!within(description_, next, {description_.max_actors, seen.limits.memory_bytes})) return false;
+  if (!within(description_, next, {description_.max_actors, seen.limits.memory_bytes}))
+    return false;
   if (move == Move::kReturn) return true;
   const double now = std::min(allowed_rate(known, seen.allocation()), rate_now);
   return allowed_rate(known, next) >= (1 - kMostCost) * now;
@@ -371,14 +381,22 @@ bool Exploration::bearable(Move move, const Allocation& next, const Observation&
 std::string Exploration::words() const {
   if (!tried_) return {};
   switch (tried_->move) {
-    case Move::kReturn: return "goes back to the best that was reached";
-    case Move::kPlan: return "the plan promises more than is reached: tries it";
-    case Move::kHalfway: return "the plan promises more than is reached: tries half the way";
-    case Move::kMorePrefetch: return "less than the costs allow: tries more prefetch";
-    case Move::kTrade: return "less than the costs allow: tries prefetch in place of idle actors";
-    case Move::kGrowBusiest: return "less than the costs allow: tries more of the busiest stage";
-    case Move::kGrowBusy: return "less than the costs allow: tries more of the busy stages";
-    case Move::kShrinkIdle: return "less than the costs allow: tries fewer where they wait";
+    case Move::kReturn:
+      return "goes back to the best that was reached";
+    case Move::kPlan:
+      return "the plan promises more than is reached: tries it";
+    case Move::kHalfway:
+      return "the plan promises more than is reached: tries half the way";
+    case Move::kMorePrefetch:
+      return "less than the costs allow: tries more prefetch";
+    case Move::kTrade:
+      return "less than the costs allow: tries prefetch in place of idle actors";
+    case Move::kGrowBusiest:
+      return "less than the costs allow: tries more of the busiest stage";
+    case Move::kGrowBusy:
+      return "less than the costs allow: tries more of the busy stages";
+    case Move::kShrinkIdle:
+      return "less than the costs allow: tries fewer where they wait";
   }
   return {};
 }

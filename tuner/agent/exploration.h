@@ -18,10 +18,10 @@ namespace forebay::tuner {
 /// shared resource, tails, pauses). The *anchor* is the best rate reached under comparable
 /// conditions, and its allocation. Tries are rules, in an order that what is seen selects: back to
 /// the anchor; more items that may wait, if no stage is busy all the time; more actors of the
-/// busiest stages; fewer where a stage has more than it uses. A try lasts some periods, and stays if
-/// it was better. By what is believed none costs more than 5 % of the rate; one that turns out to
-/// cost more ends with the next decision, and the longer the rest after it. Nothing is tried while
-/// the trainer is fed. Proposals go through the guard as all do. A value.
+/// busiest stages; fewer where a stage has more than it uses. A try lasts some periods, and stays
+/// if it was better. By what is believed none costs more than 5 % of the rate; one that turns out
+/// to cost more ends with the next decision, and the longer the rest after it. Nothing is tried
+/// while the trainer is fed. Proposals go through the guard as all do. A value.
 class Exploration {
  public:
   explicit Exploration(PipelineDescription description);
@@ -107,7 +107,7 @@ class Exploration {
   double low_splits_ = 0;           // in them
   double held_rate_ = 0;            // splits/s that held_ brought
   double at_seconds_ = 0;           // of the last observation
-  double since_pause_ = 0;          // seconds since the trainer paused
+  double since_pause_ = 1e9;        // seconds since the trainer paused
   double pause_length_ = 0;         // seconds of the last pause
   double waiting_rate_ = 0;         // splits/s without stock, while the trainer waited
   double rest_ = 0;                 // seconds until the next try

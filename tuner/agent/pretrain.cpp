@@ -32,8 +32,7 @@ class Experiment {
         network_(network),
         simulator_(model_, seed),
         guard_(simulator_.description()),
-        agent_(simulator_.description(), RewardMode::kUsable,
-               Ablation::kExploration) {}
+        agent_(simulator_.description(), RewardMode::kUsable, Ablation::kExploration) {}
 
   std::vector<Lesson> run() {
     const int decisions = model_.events.empty() ? kDecisions : kDecisionsWithEvents;

@@ -11,10 +11,10 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr float kPaperMargin = 0.4F;   // per cent that a step must promise
-constexpr double kExploring = 0.03;    // chance of a random single step, when calm and starved
+constexpr float kPaperMargin = 0.4F;    // per cent that a step must promise
+constexpr double kExploring = 0.03;     // chance of a random single step, when calm and starved
 constexpr double kPaperStarved = 0.02;  // share of waiting from which the trainer would use more
-constexpr int kCalm = 2;               // decisions before a lesson that kept what stood
+constexpr int kCalm = 2;                // decisions before a lesson that kept what stood
 constexpr std::size_t kPaperLessons = 64;
 constexpr int kPaperPasses = 4;
 constexpr float kPaperRate = 2e-4F;

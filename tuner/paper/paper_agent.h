@@ -41,10 +41,10 @@ struct PaperLesson {
 /// Adjusts the last layer of `network` to the lessons by a few small steps.
 void fine_tune(Network& network, std::span<const PaperLesson> lessons);
 
-/// InTune's agent as published (Nagrecha et al., RecSys 2023), without a planner: a network of three
-/// layers with ReLU sees six factors and moves each stage by −5, −1, 0, +1 or +5 actors from what
-/// stands; pre-trained in the simulator for throughput × (1 − memory used / total), and fine-tuned
-/// while the job runs. README.md here says what the paper leaves open.
+/// InTune's agent as published (Nagrecha et al., RecSys 2023), without a planner: a network of
+/// three layers with ReLU sees six factors and moves each stage by −5, −1, 0, +1 or +5 actors from
+/// what stands; pre-trained in the simulator for throughput × (1 − memory used / total), and
+/// fine-tuned while the job runs. README.md here says what the paper leaves open.
 class PaperAgent final : public Policy {
  public:
   /// Returns kCorrupt if the weights of this build cannot be used.
@@ -65,8 +65,8 @@ class PaperAgent final : public Policy {
   PaperState state_;
   std::deque<PaperLesson> lessons_;
   PaperLesson pending_;
-  bool trying_ = false;      // the last decision moved one stage, and the one before none
-  int calm_ = 0;             // decisions in a row that kept what stood
+  bool trying_ = false;       // the last decision moved one stage, and the one before none
+  int calm_ = 0;              // decisions in a row that kept what stood
   double reward_before_ = 0;  // when the pending step was taken
 };
 

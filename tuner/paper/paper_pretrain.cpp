@@ -25,8 +25,8 @@ constexpr double kStartsElsewhere = 0.5;  // chance of a start near the best all
 constexpr double kStrays = 0.3;           // chance that a decision is not the network's
 constexpr double kStraysPerStage = 0.4;
 constexpr float kActingMargin = 0.4F;
-constexpr float kMostAdvantage = 20;   // per cent: larger values need not be exact
-constexpr double kLossScale = 3;       // usual, of tuner/model's losses to noise
+constexpr float kMostAdvantage = 20;               // per cent: larger values need not be exact
+constexpr double kLossScale = 3;                   // usual, of tuner/model's losses to noise
 constexpr std::uint64_t kPaperSeeds = 3ULL << 40;  // never the seeds that users compare with
 
 class Episode {
@@ -93,9 +93,8 @@ class Episode {
     const std::vector<StageCost> costs = costs_of(now);
     std::vector<double> noise;
     for (const StageModel& stage : now.stages) noise.push_back(stage.noise);
-    const RateConditions given{.cpus = seen.limits.cpus,
-                               .trainer_rate = trainer_rate_of(now),
-                               .loss_scale = kLossScale};
+    const RateConditions given{
+        .cpus = seen.limits.cpus, .trainer_rate = trainer_rate_of(now), .loss_scale = kLossScale};
     const PipelineDescription& description = simulator_.description();
     const auto reward_of = [&](const std::vector<std::uint8_t>& steps) {
       const Allocation next = stepped(description, seen.limits, seen.allocation(), steps);

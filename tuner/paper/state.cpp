@@ -7,7 +7,7 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kWeight = 0.6;        // of the last interval
+constexpr double kWeight = 0.6;         // of the last interval
 constexpr double kUnseenSeconds = 0.1;  // of a stage before any split was completed
 // Both are static, and those of the simulated machine on which the agent is pre-trained; nothing
 // measures them on others.
@@ -44,16 +44,16 @@ void PaperState::observe(const Observation& seen) {
     stage.least = first ? stage.seconds : std::min(stage.least, stage.seconds);
     stage.unfinished = 0;
   }
-  const double before =
-      std::exchange(reward_, seen.splits_per_second() *
-                                 (1 - price(RewardMode::kPaper, description_, seen.limits,
-                                            seen.allocation())));
+  const double before = std::exchange(
+      reward_, seen.splits_per_second() *
+                   (1 - price(RewardMode::kPaper, description_, seen.limits, seen.allocation())));
   change_ = before > 0 ? reward_ / before - 1 : 0;
 }
 
 // Of a stage without a completed split: the mean of the others, or its own time so far.
 double PaperState::seconds_of(std::size_t stage) const {
-  if (stages_[stage].seconds > 0) return std::max(stages_[stage].seconds, stages_[stage].unfinished);
+  if (stages_[stage].seconds > 0)
+    return std::max(stages_[stage].seconds, stages_[stage].unfinished);
   double sum = 0;
   double known = 0;
   for (const Stage& other : stages_) {
@@ -108,8 +108,7 @@ void PaperState::fill(std::size_t i, const std::vector<double>& latencies,
       // Static.
       kDramBandwidth, kCpuSpeed,
       // What stands, and the last step.
-      std::log2(actors) / 8, 1 / actors, actors / cpus,
-      kPaperSteps[last_steps_[i]] / 5.0, change_};
+      std::log2(actors) / 8, 1 / actors, actors / cpus, kPaperSteps[last_steps_[i]] / 5.0, change_};
   for (std::size_t f = 0; f < raw.size(); ++f) row[f] = scaled(raw[f]);
 }
 

@@ -107,8 +107,8 @@ constexpr PolicyInfo kPolicies[] = {
     {"intune:no-pretraining", "the network learns from nothing", kAblation, true,
      agent<Ablation::kPretraining>},
     {"intune:no-online", "the network as shipped", kAblation, true, agent<Ablation::kOnline>},
-    {"intune:no-gate", "the network asked always, even where the model explains the rate", kAblation,
-     true, agent<Ablation::kGate>},
+    {"intune:no-gate", "the network asked always, even where the model explains the rate",
+     kAblation, true, agent<Ablation::kGate>},
     {"intune:no-exploration", "without directed exploration", kAblation, true,
      agent<Ablation::kExploration>},
 };

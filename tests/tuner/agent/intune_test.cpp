@@ -106,9 +106,8 @@ TEST_CASE("learned state that is refused does not change the agent", "[tuner][ag
 
 TEST_CASE("every ablation tunes", "[tuner][agent]") {
   const PipelineModel model = random_pipeline(44);
-  for (const Ablation ablation :
-       {Ablation::kNetwork, Ablation::kModel, Ablation::kPretraining, Ablation::kOnline,
-        Ablation::kGate, Ablation::kExploration}) {
+  for (const Ablation ablation : {Ablation::kNetwork, Ablation::kModel, Ablation::kPretraining,
+                                  Ablation::kOnline, Ablation::kGate, Ablation::kExploration}) {
     const auto policy = agent_for(description_of(model), ablation);
     CHECK(tuned_rate(model, *policy, 15) > 0);
   }

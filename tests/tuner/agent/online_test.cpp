@@ -39,7 +39,7 @@ Observation interval(double rate, double waiting, double seconds = 0.1) {
 
 struct Run {
   explicit Run(RewardMode reward = RewardMode::kUsable)
-      : agent(two_stages(), reward, Ablation::kNone) {}
+      : agent(two_stages(), reward, Ablation::kExploration) {}
 
   Agent agent;
   Online online{1};
@@ -113,7 +113,7 @@ TEST_CASE("the network is not asked while the rate is what the costs allow", "[t
   auto& weights = eager.weights();
   std::fill(weights.begin() + static_cast<std::ptrdiff_t>(eager.last_layer()), weights.end(), 5.0F);
   const auto steps = [&](double rate) {
-    Agent agent(two_stages(), RewardMode::kUsable, Ablation::kNone);
+    Agent agent(two_stages(), RewardMode::kUsable, Ablation::kExploration);
     for (int i = 0; i < 20; ++i) agent.observe(interval(rate, 1.5), eager);
     return agent.choose().steps;
   };

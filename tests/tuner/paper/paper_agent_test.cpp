@@ -60,8 +60,7 @@ TEST_CASE("steps go from what stands, within bounds and memory", "[tuner][paper]
   CHECK(next.actors == std::vector<std::uint32_t>{1, 8});
   CHECK(next.prefetch == 4);
   const Limits little{.cpus = 8, .memory_bytes = 95};
-  CHECK(stepped(description, little, standing, {4, 0}).actors ==
-        std::vector<std::uint32_t>{3, 6});
+  CHECK(stepped(description, little, standing, {4, 0}).actors == std::vector<std::uint32_t>{3, 6});
 }
 
 TEST_CASE("live lessons move what the network says towards what was measured", "[tuner][paper]") {

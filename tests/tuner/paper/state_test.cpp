@@ -57,7 +57,7 @@ TEST_CASE("free CPUs, free memory and the model's latency are shares", "[tuner][
   const auto row = state.rows()[0];
   CHECK(row[6] == Approx(1 - 6.0 / 16));
   CHECK(row[8] == Approx(0.5));
-  CHECK(row[9] == Approx(0.5));                     // five actors of 100 bytes
+  CHECK(row[9] == Approx(0.5));                        // five actors of 100 bytes
   CHECK(row[10] == Approx(std::log(0.01 / 0.1) / 2));  // a step over the slowest latency
   CHECK(row[11] == Approx(0.5));
 }

@@ -51,8 +51,9 @@ TEST_CASE("the hill climb of 2022 stays at 0.1 to 0.6", "[tuner][policy]") {
   CHECK(run("autotune", "intune-dlrm-128").figures.ratio_overall < 1 / 2.29);
 }
 
-TEST_CASE("InTune as published has 2.05 to 2.29 times the throughput of autotune and of memory enough",
-          "[tuner][policy]") {
+TEST_CASE(
+    "InTune as published has 2.05 to 2.29 times the throughput of autotune and of memory enough",
+    "[tuner][policy]") {
   for (const char* pipeline : {"intune-dlrm", "intune-dlrm-128"}) {
     INFO(pipeline);
     const ComparedRun paper = run("intune-paper", pipeline);

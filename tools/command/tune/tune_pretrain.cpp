@@ -50,7 +50,8 @@ Result<MakeWeights> maker_for(const Invocation& invocation) {
   const std::string policy = invocation.has("--policy") ? invocation.value("--policy") : "intune";
   if (policy == "intune") return weights_of_intune;
   if (policy == "intune-paper") return weights_of_paper;
-  return fail(Code::kInvalid, "tune pretrain: --policy is intune or intune-paper, not '" + policy + "'");
+  return fail(Code::kInvalid,
+              "tune pretrain: --policy is intune or intune-paper, not '" + policy + "'");
 }
 
 }  // namespace
