@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tuner/agent/exploration_moves.h"
 #include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
@@ -23,62 +24,27 @@ constexpr double kSteadyWork = 30;        // seconds after which a change of the
 constexpr double kLongestTry = 40;        // seconds in any case
 constexpr double kAnchorSeconds = 3.5;    // measured before a rate counts as reached
 constexpr double kAnchorMemory = 0.8;     // weight of the anchor's rate when it is measured again
-constexpr double kAlwaysBusy = 0.9;       // share of work from which a stage holds the others up
-constexpr double kHalfBusy = 0.6;
-constexpr double kStalledSeconds = 3;  // with no stage busy, until prefetch is tried
-constexpr double kLongStalled = 7;     // until actors give way to it
-constexpr double kLowSeconds = 7;      // below the anchor in any allocation, until it is tried
-constexpr double kReleased = 0.9;      // of what an allocation brought, below which it is let go
-constexpr double kStalled = 0.1;       // share of waiting of a trainer that something holds up
-constexpr double kPaused = 0.02;       // of the time, from which it was a pause
-constexpr double kAfterPause = 4;      // seconds in which the trainer takes what has gathered
-constexpr double kBridge = 1.2;        // times what is made in a pause
-constexpr double kGrowth = 1.3;
-constexpr double kRoom = 1.2;       // times the actors that an idle stage uses, that stay
-constexpr double kFirstPause = 60;  // seconds after all moves failed
+constexpr double kStalledSeconds = 3;     // with no stage busy, until prefetch is tried
+constexpr double kLongStalled = 7;        // until actors give way to it
+constexpr double kLowSeconds = 7;         // below the anchor in any allocation, until it is tried
+constexpr double kReleased = 0.9;         // of what an allocation brought, below which it is let go
+constexpr double kStalled = 0.1;          // share of waiting of a trainer that something holds up
+constexpr double kPaused = 0.02;          // of the time, from which it was a pause
+constexpr double kAfterPause = 4;         // seconds in which the trainer takes what has gathered
+constexpr double kBridge = 1.2;           // times what is made in a pause
+constexpr double kFirstPause = 60;        // seconds after all moves failed
 constexpr double kMostPause = 960;
 constexpr double kLeastRest = 0.1;
 constexpr double kRestPerLoss = 200;  // seconds for all of the rate
 
 bool is_fed(const Observation& seen) { return seen.trainer_wait_seconds <= kFed * seen.seconds; }
 
-// The share by which chance moves the rate of so many splits.
-double chance(double splits) { return 1 / std::sqrt(1 + splits); }
-
-double busy_share(const StageObservation& stage) {
-  return stage.actor_seconds > 0 ? stage.working_seconds / stage.actor_seconds : 0;
-}
-
-double busiest(const Observation& seen) {
-  double most = 0;
-  for (const StageObservation& stage : seen.stages) most = std::max(most, busy_share(stage));
-  return most;
-}
-
 double allowed_rate(const PipelineEstimate& known, const Allocation& allocation) {
   return steady_rate(known.mean(), allocation.actors, known.cpus(), known.trainer_rate());
 }
 
-// With no more actors of each stage than it would use at so many times the rate, and some room.
-Allocation without_idle(Allocation allocation, const Observation& seen, double times) {
-  for (std::size_t i = 0; i < allocation.actors.size(); ++i) {
-    const double used = times * kRoom * busy_share(seen.stages[i]) * allocation.actors[i];
-    allocation.actors[i] = std::clamp(static_cast<std::uint32_t>(std::ceil(used)), 1U,
-                                      std::max(1U, allocation.actors[i]));
-  }
-  return allocation;
-}
-
-// Whether actors differ so little that a rate is that of both.
-bool alike(const Allocation& a, const Allocation& b) {
-  constexpr double kFew = 0.08;
-  if (a.prefetch != b.prefetch || a.actors.size() != b.actors.size()) return false;
-  for (std::size_t i = 0; i < a.actors.size(); ++i) {
-    const double more = std::max(a.actors[i], b.actors[i]);
-    if (more - std::min(a.actors[i], b.actors[i]) > kFew * more) return false;
-  }
-  return true;
-}
+// The share by which chance moves the rate of so many splits.
+double chance(double splits) { return 1 / std::sqrt(1 + splits); }
 
 }  // namespace
 
@@ -310,62 +276,26 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
     case Move::kHalfway:
       // Where no stage is busy, more actors are not what is missing.
       if (!held_ || busiest(seen) < kHalfBusy) return std::nullopt;
-      return move == Move::kPlan ? beside(planned_.allocation) : halfway(seen);
+      return move == Move::kPlan
+                 ? beside(planned_.allocation)
+                 : halfway(description_, *held_, planned_.allocation, prefetch_, seen.limits);
     case Move::kMorePrefetch:
     case Move::kTrade:
       if (busiest(seen) > kAlwaysBusy) return std::nullopt;
-      next = wider(seen, move == Move::kTrade);
+      next = wider(description_, seen, move == Move::kTrade);
       // A trade is for where there is no memory left.
-      if (move == Move::kTrade && next.prefetch <= wider(seen, false).prefetch) {
+      if (move == Move::kTrade && next.prefetch <= wider(description_, seen, false).prefetch) {
         return std::nullopt;
       }
       return next.prefetch > seen.prefetch ? std::optional(next) : std::nullopt;
     case Move::kGrowBusiest:
-      return grown(seen, busiest(seen) - 1e-9);
+      return grown(description_, seen, busiest(seen) - 1e-9);
     case Move::kGrowBusy:
-      return grown(seen, std::min(kAlwaysBusy, 0.9 * busiest(seen)));
+      return grown(description_, seen, std::min(kAlwaysBusy, 0.9 * busiest(seen)));
     case Move::kShrinkIdle:
       return without_idle(next, seen, 1);
   }
   return std::nullopt;
-}
-
-// The geometric mean of the actors that are held and those of the plan.
-Allocation Exploration::halfway(const Observation& seen) const {
-  Allocation next = *held_;
-  for (std::size_t i = 0; i < next.actors.size(); ++i) {
-    const double both = static_cast<double>(next.actors[i]) * planned_.allocation.actors[i];
-    next.actors[i] = static_cast<std::uint32_t>(std::ceil(std::sqrt(both)));
-  }
-  next.prefetch = prefetch_beside(description_, next, std::max(next.prefetch, prefetch_),
-                                  {.bytes = seen.limits.memory_bytes});
-  return next;
-}
-
-// With two or, where no stage is busy, four times the prefetch; in a trade actors that wait leave
-// their memory to it.
-Allocation Exploration::wider(const Observation& seen, bool trade) const {
-  const std::uint32_t factor = busiest(seen) < kHalfBusy ? 4 : 2;
-  const std::uint32_t most = std::max(1U, description_.max_prefetch);
-  const std::uint32_t wanted = std::min(most, std::max(1U, seen.prefetch) * factor);
-  Allocation next = seen.allocation();
-  if (trade) next = without_idle(std::move(next), seen, factor);
-  next.prefetch = prefetch_beside(description_, next, wanted, {.bytes = seen.limits.memory_bytes});
-  return next;
-}
-
-// With more actors in every stage that is busy for at least such a share of its time.
-Allocation Exploration::grown(const Observation& seen, double least_busy) const {
-  Allocation next = seen.allocation();
-  for (std::size_t i = 0; i < next.actors.size(); ++i) {
-    if (busy_share(seen.stages[i]) < least_busy) continue;
-    const auto more = static_cast<std::uint32_t>(std::ceil(kGrowth * next.actors[i]));
-    next.actors[i] = std::min(more, description_.stages[i].max_actors);
-  }
-  // A prefetch that took the memory of actors gives it back, down to what was there before.
-  next.prefetch =
-      prefetch_beside(description_, next, next.prefetch, {.bytes = seen.limits.memory_bytes});
-  return next;
 }
 
 // The way back was measured; of anything else the costs have to say that it is not much slower.

@@ -82,9 +82,6 @@ class Exploration {
   void begin(Move move, const Observation& seen, const PipelineEstimate& known, double rate_now);
   std::optional<Allocation> moved(Move move, const Observation& seen) const;
   Allocation with_prefetch(Allocation allocation, const Observation& seen) const;
-  Allocation halfway(const Observation& seen) const;
-  Allocation wider(const Observation& seen, bool trade) const;
-  Allocation grown(const Observation& seen, double least_busy) const;
   bool bearable(Move move, const Allocation& next, const Observation& seen,
                 const PipelineEstimate& known, double rate_now) const;
 
