@@ -62,21 +62,7 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
   remember();
   watch_anchor(seen);
   departing_ = tried_ || stalled_ > 0 || departs(seen, known);
-  if (!tried_ && rest_ <= 0 && !is_fed(seen)) {
-    const bool settled = window_.seconds >= kBaseSeconds;
-    if (stalled_ >= kStalledSeconds) {
-      begin(Move::kMorePrefetch, seen, known, stalled_splits_ / stalled_);
-      if (stalled_ >= kLongStalled && !tried_) {
-        begin(Move::kTrade, seen, known, stalled_splits_ / stalled_);
-      }
-    }
-    if (low_ >= kLowSeconds && !tried_) begin(Move::kReturn, seen, known, low_splits_ / low_);
-    if (tried_) {
-      stalled_ = stalled_splits_ = low_ = low_splits_ = 0;
-    } else if (settled && (departing_ || below_anchor())) {
-      begin_next(seen, known);
-    }
-  }
+  if (!tried_ && rest_ <= 0 && !is_fed(seen)) consider(seen, known);
   if (tried_) {
     planned.allocation = tried_->allocation;
     return planned;
@@ -84,6 +70,24 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
   if (held_) planned.allocation = *held_;
   planned.allocation = with_prefetch(std::move(planned.allocation), seen);
   return planned;
+}
+
+// What is urgent first: a pipeline that stands still, a rate far below the anchor; else what the
+// settled rate shows.
+void Exploration::consider(const Observation& seen, const PipelineEstimate& known) {
+  if (stalled_ >= kStalledSeconds) {
+    begin(Move::kMorePrefetch, seen, known, stalled_splits_ / stalled_);
+  }
+  if (!tried_ && stalled_ >= kLongStalled) {
+    begin(Move::kTrade, seen, known, stalled_splits_ / stalled_);
+  }
+  if (!tried_ && low_ >= kLowSeconds) begin(Move::kReturn, seen, known, low_splits_ / low_);
+  if (tried_) {
+    stalled_ = stalled_splits_ = low_ = low_splits_ = 0;
+    return;
+  }
+  const bool settled = window_.seconds >= kBaseSeconds;
+  if (settled && (departing_ || below_anchor())) begin_next(seen, known);
 }
 
 // As many items as are wanted and fit beside the actors. Items that were measured to be worth it
@@ -115,6 +119,8 @@ void Exploration::note_change(const Observation& seen, const PipelineEstimate& k
     anchor_.reset();
     held_.reset();
     won_prefetch_ = 0;
+    window_ = {};
+    stalled_ = stalled_splits_ = low_ = low_splits_ = 0;
   }
   failed_.fill(false);
   pause_ = 0;

@@ -78,6 +78,7 @@ class Exploration {
   void conclude(const Observation& seen);
   void keep(const Observation& seen);
   void give_up(double loss);
+  void consider(const Observation& seen, const PipelineEstimate& known);
   void begin_next(const Observation& seen, const PipelineEstimate& known);
   void begin(Move move, const Observation& seen, const PipelineEstimate& known, double rate_now);
   std::optional<Allocation> moved(Move move, const Observation& seen) const;
