@@ -280,8 +280,8 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
       return beside(anchor_->allocation);
     case Move::kPlan:
     case Move::kHalfway:
-      // Where no stage is busy, more actors are not what is missing.
-      if (!held_ || busiest(seen) < kHalfBusy) return std::nullopt;
+      // Where every stage waits, more actors are not what is missing.
+      if (!held_ || busiest(seen) < kAlwaysBusy) return std::nullopt;
       return move == Move::kPlan
                  ? beside(planned_.allocation)
                  : halfway(description_, *held_, planned_.allocation, prefetch_, seen.limits);
