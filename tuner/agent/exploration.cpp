@@ -32,7 +32,10 @@ constexpr double kStalled = 0.1;          // share of waiting of a trainer that 
 constexpr double kPaused = 0.02;          // of the time, from which it was a pause
 constexpr double kAfterPause = 4;         // seconds in which the trainer takes what has gathered
 constexpr double kBridge = 1.2;           // times what is made in a pause
-constexpr double kFirstPause = 60;        // seconds after all moves failed
+constexpr double kNearlyAsBusy = 0.9;
+constexpr double kGrowth = 1.3;
+constexpr double kBoldGrowth = 2;
+constexpr double kFirstPause = 60;  // seconds after all moves failed
 constexpr double kMostPause = 960;
 constexpr double kLeastRest = 0.1;
 constexpr double kRestPerLoss = 200;  // seconds for all of the rate
@@ -282,9 +285,11 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
     case Move::kHalfway:
       // Where every stage waits, more actors are not what is missing.
       if (!held_ || busiest(seen) < kAlwaysBusy) return std::nullopt;
-      return move == Move::kPlan
+      next = move == Move::kPlan
                  ? beside(planned_.allocation)
                  : halfway(description_, *held_, planned_.allocation, prefetch_, seen.limits);
+      // Prefetch that was measured to be worth it is not given up for a promise.
+      return next.prefetch < won_prefetch_ ? std::nullopt : std::optional(next);
     case Move::kMorePrefetch:
     case Move::kTrade:
       if (busiest(seen) > kAlwaysBusy) return std::nullopt;
@@ -295,9 +300,12 @@ std::optional<Allocation> Exploration::moved(Move move, const Observation& seen)
       }
       return next.prefetch > seen.prefetch ? std::optional(next) : std::nullopt;
     case Move::kGrowBusiest:
-      return grown(description_, seen, busiest(seen) - 1e-9);
+      // What is held may be far from enough.
+      if (held_) return grown(description_, seen, kNearlyAsBusy * busiest(seen), kBoldGrowth);
+      return grown(description_, seen, busiest(seen) - 1e-9, kGrowth);
     case Move::kGrowBusy:
-      return grown(description_, seen, std::min(kAlwaysBusy, 0.9 * busiest(seen)));
+      return grown(description_, seen, std::min(kAlwaysBusy, kNearlyAsBusy * busiest(seen)),
+                   kGrowth);
     case Move::kShrinkIdle:
       return without_idle(next, seen, 1);
   }

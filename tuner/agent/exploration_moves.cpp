@@ -7,7 +7,6 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kGrowth = 1.3;
 constexpr double kRoom = 1.2;        // times the actors that an idle stage uses, that stay
 constexpr double kFewOfMany = 0.08;  // of the actors, that change no rate
 
@@ -63,14 +62,13 @@ Allocation wider(const PipelineDescription& description, const Observation& seen
   return next;
 }
 
-Allocation grown(const PipelineDescription& description, const Observation& seen,
-                 double least_busy) {
+Allocation grown(const PipelineDescription& description, const Observation& seen, double least_busy,
+                 double times) {
   Allocation next = seen.allocation();
   for (std::size_t i = 0; i < next.actors.size(); ++i) {
     if (busy_share(seen.stages[i]) < least_busy) continue;
     const double most = std::max(1U, description.stages[i].max_actors);
-    next.actors[i] =
-        static_cast<std::uint32_t>(std::min(most, std::ceil(kGrowth * next.actors[i])));
+    next.actors[i] = static_cast<std::uint32_t>(std::min(most, std::ceil(times * next.actors[i])));
   }
   next.prefetch =
       prefetch_beside(description, next, next.prefetch, {.bytes = seen.limits.memory_bytes});

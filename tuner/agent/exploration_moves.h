@@ -29,9 +29,9 @@ Allocation halfway(const PipelineDescription& description, const Allocation& one
 /// their memory to it.
 Allocation wider(const PipelineDescription& description, const Observation& seen, bool trade);
 
-/// With more actors in every stage that is busy for at least such a share of its time; a prefetch
-/// that took the memory of actors gives it back.
-Allocation grown(const PipelineDescription& description, const Observation& seen,
-                 double least_busy);
+/// With `times` the actors in every stage that is busy for at least such a share of its time; a
+/// prefetch that took the memory of actors gives it back.
+Allocation grown(const PipelineDescription& description, const Observation& seen, double least_busy,
+                 double times);
 
 }  // namespace forebay::tuner

@@ -25,9 +25,9 @@ std::vector<PaperSample> paper_episode(std::uint64_t seed, const Network& networ
 /// bit for bit, for any number of threads.
 struct PaperPretrainOptions {
   std::uint64_t seed = 1;
-  std::uint32_t rounds = 4;      ///< After each round the episodes use the newly trained network.
-  std::uint32_t episodes = 300;  ///< Random pipelines per round.
-  std::uint32_t passes = 8;      ///< Over all samples so far, per round.
+  std::uint32_t rounds = 6;      ///< After each round the episodes use the newly trained network.
+  std::uint32_t episodes = 600;  ///< Random pipelines per round.
+  std::uint32_t passes = 12;     ///< Over all samples so far, per round.
   int threads = 2;               ///< Affects only the time.
   std::function<void(const std::string&)> progress = {};
   std::function<bool()> stopped = {};

@@ -46,10 +46,10 @@ TEST_CASE("in a trade actors that wait leave their memory to prefetch", "[tuner]
 TEST_CASE("busy stages grow within their bounds, and prefetch gives them its memory",
           "[tuner][agent]") {
   Observation seen = working(0.95, 9, 0.5, 4);
-  CHECK(grown(load_and_decode(), seen, 0.9) == Allocation{{10, 4}, 8});
-  CHECK(grown(load_and_decode(), seen, 0.4) == Allocation{{10, 6}, 8});
+  CHECK(grown(load_and_decode(), seen, 0.9, 1.3) == Allocation{{10, 4}, 8});
+  CHECK(grown(load_and_decode(), seen, 0.4, 1.3) == Allocation{{10, 6}, 8});
   seen.limits.memory_bytes = 210;
-  CHECK(grown(load_and_decode(), seen, 0.4) == Allocation{{10, 6}, 5});
+  CHECK(grown(load_and_decode(), seen, 0.4, 1.3) == Allocation{{10, 6}, 5});
 }
 
 TEST_CASE("halfway is the geometric mean", "[tuner][agent]") {
