@@ -72,7 +72,7 @@ class CentralPolicy final : public tuner::Policy {
     std::function<TunersRef()> tuners;        ///< Returns the tuners as they can be reached now.
     std::unique_ptr<tuner::Policy> own = {};  ///< Decides when they are silent.
     std::function<LinkSeen()> link = {};      ///< Returns what is known of the link.
-    std::function<void(const Advised&)> obey = {};     ///< Does what is not an allocation.
+    std::function<void(const Advised&)> obey = {};  ///< Applies advice other than the allocation.
     std::function<void(const std::string&)> say = {};  ///< Reports silence, and its end.
   };
 

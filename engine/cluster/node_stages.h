@@ -163,7 +163,7 @@ class LinkCompression {
   /// wants it to send; empty: it decides by itself.
   void look(NodeStages& stages, std::uint64_t ready, std::optional<Compression> told = {});
 
-  /// What was measured, for the central tuner.
+  /// Measurements for the central tuner.
   LinkSeen seen(const NodeStages& stages) const;
 
  private:

@@ -155,7 +155,7 @@ void TrainerNode::start_tuners(const std::string& work) {
   net_->node().publish(std::string(kTunersName), TunersRef(tuners_));
 }
 
-// A node that makes no splits is none to plan with.
+// The central tuner does not plan with a node that makes no splits.
 std::unique_ptr<tuner::Policy> TrainerNode::central_policy(const tuner::PolicyContext& context) {
   if (job_.tuner.policy != kCentralTuner || !job_.cluster.local) return nullptr;
   auto own = tuner::make_policy("intune:no-network", context);

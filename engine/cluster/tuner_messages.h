@@ -63,7 +63,7 @@ struct LinkSeen {
   }
 };
 
-/// What a node is told. Absolute: being told twice changes nothing.
+/// Advice for a node. Absolute: the same advice twice changes nothing.
 struct Advised {
   tuner::Proposal proposal;
   bool fed = true;           ///< False: the node asks for no splits.

@@ -14,14 +14,14 @@ namespace forebay::tuner {
 
 /// What makes a world hard; the seed modulo their number selects the first, and chance others.
 enum class HardFamily : std::uint8_t {
-  kDisk,     ///< Two or three stages share a disk that limits them together.
-  kLock,     ///< A resource that one split of several stages can have at a time.
-  kMemory,   ///< Memory bandwidth: stages slow each other down, and look busy.
-  kTails,    ///< Some splits take many times as long, behind which ordered ones may wait.
-  kOrdered,  ///< The trainer takes splits by number, and few may be on their way.
-  kDrift,    ///< A shared resource or a stage changes over minutes.
-  kStartUp,  ///< Actors start for seconds before their first split.
-  kPauses,   ///< The trainer takes nothing for some seconds, again and again.
+  kDisk,        ///< Two or three stages share a disk that limits them together.
+  kLock,        ///< A resource that one split of several stages can have at a time.
+  kMemory,      ///< Memory bandwidth: stages slow each other down, and look busy.
+  kHeavyTails,  ///< Some splits take many times as long, behind which ordered ones may wait.
+  kOrdered,     ///< The trainer takes splits by number, and few may be on their way.
+  kDrift,       ///< A shared resource or a stage changes over minutes.
+  kStartUp,     ///< Actors start for seconds before their first split.
+  kPauses,      ///< The trainer takes nothing for some seconds, again and again.
 };
 inline constexpr std::uint64_t kHardFamilies = 8;
 
@@ -76,7 +76,7 @@ class HardWorldSampler {
         return share("lock", log_uniform(0.25, 0.9));
       case HardFamily::kMemory:
         return share("dram", log_uniform(0.4, 1.2));
-      case HardFamily::kTails:
+      case HardFamily::kHeavyTails:
         return draw_tails();
       case HardFamily::kOrdered:
         return draw_order();

@@ -27,11 +27,11 @@ constexpr double kAnchorMemory = 0.8;     // weight of the anchor's rate when it
 constexpr double kStalledSeconds = 3;     // with no stage busy, until prefetch is tried
 constexpr double kLongStalled = 7;        // until actors give way to it
 constexpr double kLowSeconds = 7;         // below the anchor in any allocation, until it is tried
-constexpr double kReleased = 0.9;         // of what an allocation brought, below which it is let go
-constexpr double kStalled = 0.1;          // share of waiting of a trainer that something holds up
-constexpr double kPaused = 0.02;          // of the time, from which it was a pause
-constexpr double kAfterPause = 4;         // seconds in which the trainer takes what has gathered
-constexpr double kBridge = 1.2;           // times what is made in a pause
+constexpr double kReleased = 0.9;  // of what an allocation brought, below which it is given up
+constexpr double kStalled = 0.1;   // share of waiting of a trainer that something holds up
+constexpr double kPaused = 0.02;   // of the time, from which it was a pause
+constexpr double kAfterPause = 4;  // seconds in which the trainer takes the gathered splits
+constexpr double kBridge = 1.2;    // times what is made in a pause
 constexpr double kNearlyAsBusy = 0.9;
 constexpr double kGrowth = 1.3;
 constexpr double kBoldGrowth = 2;
@@ -141,7 +141,7 @@ void Exploration::measure(const Observation& seen, const PipelineEstimate& known
   if (!alike(window_.allocation, seen.allocation())) {
     window_ = {.allocation = seen.allocation()};
   }
-  // More prefetch takes effect at once; actors when they have begun and what was begun has ended.
+  // More prefetch takes effect at once; actors when they have begun and earlier splits have ended.
   const bool at_once = tried_ && tried_->move == Move::kMorePrefetch;
   if ((at_once || window_.waited >= settling_) && since_pause_ > kAfterPause) {
     window_.seconds += seen.seconds;

@@ -11,7 +11,7 @@
 namespace forebay::tuner {
 
 /// Directed exploration: tries allocations that the plan would not, when what is seen departs from
-/// what was expected, and always when the rate stays below what was once reached.
+/// the expected rate, and always when the rate stays below one that was reached before.
 ///
 /// A *departure* is a rate that stays below what the costs allow while the trainer waits: then
 /// something holds the pipeline back that the model cannot say (a window of splits in order, a

@@ -42,7 +42,7 @@ struct ClusterReport {
   std::vector<NodeReport> nodes = {};  ///< By name, each once; exactly one is the trainer's.
 };
 
-/// What one node is told. Absolute, so that being told twice changes nothing.
+/// Advice for one node. Absolute, so that the same advice twice changes nothing.
 struct NodeAdvice {
   Allocation allocation = {};
   bool fed = true;               ///< False: it is leased no splits.

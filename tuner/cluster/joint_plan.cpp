@@ -57,7 +57,7 @@ Allocation carrying(const PlannedNode& node, const std::vector<StageCost>& costs
 }
 
 /// The allocation of a node for a rate: the headroom that is worth its actors, given the noise.
-/// What stands wins a tie, so that noise in the costs moves no actors.
+/// The current allocation wins a tie, so that noise in the costs moves no actors.
 class NodePlanner {
  public:
   NodePlanner(const PlannedNode& node, double rate, std::size_t way)

@@ -26,7 +26,7 @@ class NodeBelief {
   double made() const { return made_; }
   /// The node for the planner.
   PlannedNode planned(const NodeReport& report) const;
-  /// Returns `wanted` as far as it is safe to go there from what stands in one step.
+  /// Returns `wanted`, or how far one step from the current allocation may safely go there.
   Allocation safe(Allocation wanted, const Allocation& current) const {
     return safe_step(known_, std::move(wanted), current);
   }

@@ -30,7 +30,7 @@ class WorkerCount {
   std::uint32_t decide(const CountSeen& seen);
   /// The number without a try that is still judged: what is worth being paid for.
   std::uint32_t settled() const { return trying_ == Trying::kNothing ? now_ : before_; }
-  /// What was found lately, for the log.
+  /// The latest finding, for the log.
   const char* why() const { return why_; }
 
  private:

@@ -55,7 +55,7 @@ struct CentralDifference {
 };
 std::vector<CentralDifference> replay(const CentralLog& log);
 
-/// A decision in lines for a person: what is expected, then each node and what it is told.
+/// A decision in lines for a person: the expected rate, then each node and its advice.
 std::vector<std::string> describe(const CentralDecision& decision);
 
 }  // namespace forebay::tuner

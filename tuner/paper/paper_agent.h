@@ -27,7 +27,8 @@ inline constexpr Network::Shape kPaperShape{
 std::vector<std::uint8_t> best_steps(const Network& network, std::span<const PaperFeatures> rows,
                                      float margin);
 
-/// What stands with a step in each stage, within bounds and memory; prefetch stays as it is.
+/// The current allocation with a step in each stage, within bounds and memory; prefetch
+/// stays as it is.
 Allocation stepped(const PipelineDescription& description, const Limits& limits,
                    const Allocation& standing, const std::vector<std::uint8_t>& steps);
 
@@ -65,7 +66,7 @@ class PaperAgent final : public Policy {
   PaperState state_;
   std::deque<PaperLesson> lessons_;
   PaperLesson pending_;
-  bool trying_ = false;       // the last decision moved one stage, and the one before none
+  bool trying_ = false;       // the last decision moved one stage, the decision before it no stage
   int calm_ = 0;              // decisions in a row that kept what stood
   double reward_before_ = 0;  // when the pending step was taken
 };

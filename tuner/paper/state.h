@@ -15,8 +15,8 @@ inline constexpr std::array<int, 5> kPaperSteps{0, -5, -1, +1, +5};
 ///
 /// The six factors of InTune's environment (Nagrecha et al., RecSys 2023) are pipeline latency,
 /// free CPUs, free memory, the model's latency, DRAM bandwidth and CPU speed; the stage's actors
-/// and last step come in addition, since a step from what stands is worth nothing without what
-/// stands.
+/// and last step come in addition, since a step is worth nothing without the number from which it
+/// is taken.
 inline constexpr std::size_t kPaperFeatures = 19;
 using PaperFeatures = std::array<float, kPaperFeatures>;
 

@@ -41,7 +41,8 @@ DecisionTaken taken(const std::string& node, std::uint64_t number) {
   return told;
 }
 
-/// Throws where a node has exactly three actors of its first stage; proposes what stands elsewhere.
+/// Throws where a node has exactly three actors of its first stage; elsewhere it
+/// proposes the current allocation.
 class Touchy final : public tuner::Policy {
  public:
   std::string_view name() const override { return "touchy"; }

@@ -50,7 +50,7 @@ class Reported {
     return seen;
   }
 
-  // What comes of a plan of so many actors.
+  // The outcome of a plan of so many actors.
   Allocation next(const Observation& seen, std::uint32_t planned) {
     known_.observe(seen);
     return exploration_
