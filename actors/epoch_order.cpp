@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
+#include <span>
 
 #include "core/base/check.h"
+#include "core/base/shuffle.h"
 
 namespace forebay {
 namespace {
@@ -134,12 +135,9 @@ std::size_t EpochOrder::lanes(std::size_t batch_size) const {
   return is_mixed ? std::gcd(kBatchLanes, batch_size) : 1;
 }
 
-// Fisher–Yates.
 void EpochOrder::deal(std::vector<std::size_t>& grains, std::uint64_t key) {
   Random random(key);
-  for (std::size_t left = grains.size(); left > 1; --left) {
-    std::swap(grains[left - 1], grains[random.below(left)]);
-  }
+  shuffle(std::span(grains), random);
 }
 
 std::vector<std::size_t> EpochOrder::consecutive(const Group& group, std::size_t index) {

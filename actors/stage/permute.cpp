@@ -1,10 +1,9 @@
 #include "actors/stage/permute.h"
 
-#include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "core/base/random.h"
+#include "core/base/shuffle.h"
 #include "core/data/buffer_pool.h"
 
 namespace forebay {
@@ -18,9 +17,7 @@ void draw(std::span<std::uint32_t> sources, std::span<std::uint32_t> places, std
           std::size_t first = 0) {
   std::iota(sources.begin(), sources.end(), 0U);
   Random random(key);
-  for (std::size_t left = sources.size(); left > 1; --left) {
-    std::swap(sources[left - 1], sources[random.below(left)]);
-  }
+  shuffle(sources, random);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     places[sources[i]] = static_cast<std::uint32_t>(first + i);
   }

@@ -3,21 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "core/base/check.h"
 #include "core/base/random.h"
+#include "core/base/shuffle.h"
 
 namespace forebay {
 namespace {
-
-/// Shuffles `numbers` (Fisher–Yates).
-void shuffle(std::span<std::uint32_t> numbers, Random& random) {
-  for (std::size_t left = numbers.size(); left > 1; --left) {
-    std::swap(numbers[left - 1], numbers[random.below(left)]);
-  }
-}
 
 std::vector<std::uint32_t> numbered(std::size_t count) {
   std::vector<std::uint32_t> numbers(count);
@@ -48,7 +41,7 @@ RowDealer::RowDealer(const RowDeal& deal, std::size_t rows, BufferPool& pool)
   const std::size_t rounds = rows / runs_;
   std::vector<std::uint32_t> drawn = numbered(runs_);
   for (std::size_t round = 0; round < rounds; ++round) {
-    shuffle(drawn, random);
+    shuffle(std::span(drawn), random);
     const std::size_t tile = round / kTile;
     for (std::size_t run = 0; run < runs_; ++run) {
       sources_[sources_of(tile, run) + round % kTile] =
@@ -57,7 +50,7 @@ RowDealer::RowDealer(const RowDeal& deal, std::size_t rows, BufferPool& pool)
   }
   // The rows that are no whole round go to the runs that are one row longer.
   drawn = numbered(rows - rounds * runs_);
-  shuffle(drawn, random);
+  shuffle(std::span(drawn), random);
   std::size_t next = 0;
   for (std::size_t run = 0; run < runs_; ++run) {
     if (begin_of(run + 1) - begin_of(run) == rounds) continue;

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <span>
 
+#include "core/base/shuffle.h"
 #include "core/base/thread/parallel.h"
 #include "tuner/agent/agent.h"
 #include "tuner/guard.h"
@@ -139,8 +141,7 @@ class Lessons {
   double pass(Network& network, Adam& adam, Random& random) {
     order_.resize(lessons_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    for (std::size_t i = order_.size(); i > 1; --i)
-      std::swap(order_[i - 1], order_[random.below(i)]);
+    shuffle(std::span(order_), random);
     double squares = 0;
     for (std::size_t at = 0; at < order_.size(); at += kMiniBatch) {
       const std::size_t count = std::min(kMiniBatch, order_.size() - at);

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <span>
 
+#include "core/base/shuffle.h"
 #include "core/base/thread/parallel.h"
 #include "tuner/guard.h"
 #include "tuner/model/expected_rate.h"
@@ -135,7 +137,7 @@ double pass_over(const std::vector<PaperSample>& samples, Network& network, Adam
                  Random& random) {
   std::vector<std::size_t> order(samples.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  shuffle(std::span(order), random);
   std::vector<float> gradient(network.weights().size());
   Network::Trace trace;
   double squares = 0;
