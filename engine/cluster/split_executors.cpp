@@ -96,14 +96,19 @@ void StageSplitExecutor::end_stages() {
 
 void StageSplitExecutor::open(const scheduler::JobShare& job, std::uint64_t opening) {
   opening_ = opening;
-  end_stages();
-  opener_ = std::make_unique<Thread>(Thread::Options{"open-job", kOpenerStack},
-                                     [this, job, opening] { open_now(job, opening); });
+  serial_([&] {
+    end_stages();
+    if (stopped_) return;
+    opener_ = std::make_unique<Thread>(Thread::Options{"open-job", kOpenerStack},
+                                       [this, job, opening] { open_now(job, opening); });
+  });
 }
 
+// An evicted worker's node stops while its actor, which lives until the network ends, may just be
+// told of a job again.
 void StageSplitExecutor::stop() {
-  if (stopped_.exchange(true)) return;
-  end_stages();
+  stopped_ = true;
+  serial_([this] { end_stages(); });
 }
 
 void StageSplitExecutor::with_stages(

@@ -11,6 +11,7 @@
 
 #include "actors/pipeline.h"
 #include "core/base/thread/start_thread.h"
+#include "core/runtime/synchronized.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/cluster/worker_job.h"
 #include "engine/process/memory_use.h"
@@ -21,7 +22,8 @@ namespace forebay {
 /// Executes a worker node's leases: opens the job and runs its stages.
 ///
 /// Owns the job and the stages. A job is opened on a thread of its own, since files may have to be
-/// read first. Must outlive every frame it made: stop the transport before.
+/// read first. Must outlive every frame it made: stop the transport before. stop() may be called on
+/// any thread, also while the worker actor opens another job.
 class StageSplitExecutor final : public scheduler::SplitExecutor {
  public:
   struct Options {
@@ -37,7 +39,7 @@ class StageSplitExecutor final : public scheduler::SplitExecutor {
 
   /// Sets the actor that receives results. Call it before the worker actor begins.
   void report_to(scheduler::WorkResults worker) { worker_ = std::move(worker); }
-  /// Ends the stages; reports nothing afterwards.
+  /// Ends the stages; opens and reports nothing afterwards.
   void stop();
 
   /// Calls `use` with the running stages, if there are any. They live as long as this object.
@@ -65,7 +67,8 @@ class StageSplitExecutor final : public scheduler::SplitExecutor {
   const Options options_;
   scheduler::WorkResults worker_;
   std::atomic<bool> stopped_{false};
-  std::unique_ptr<Thread> opener_;
+  const Synchronized<> serial_{};             // held while a job is opened or ended
+  std::unique_ptr<Thread> opener_;            // guarded by serial_
   std::vector<std::unique_ptr<Opened>> all_;  // the last one runs; all live until this object ends
   std::atomic<Opened*> running_{nullptr};
   std::atomic<std::uint64_t> opening_{0};
