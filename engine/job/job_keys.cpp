@@ -164,6 +164,9 @@ Keys cluster_keys(JobSpec& job) {
       duration("run.grace", run.grace, 0.1, kDay),
       duration("run.stall_after", run.stall_after, 0.1, kDay),
       duration("run.stall_fail", run.stall_fail, 0.1, 30 * kDay),
+      number("prices.cpu_hour", job.prices.cpu_hour, 0, kMostPrice),
+      number("prices.gigabyte", job.prices.gigabyte, 0, kMostPrice),
+      number("prices.request", job.prices.request, 0, kMostPrice),
   };
 }
 

@@ -54,6 +54,16 @@ struct RunSpec {
   std::chrono::nanoseconds stall_fail = std::chrono::minutes(10);  ///< Time until the run fails.
 };
 
+/// `[prices]`: what a run's resources cost, in any one currency; 0: nothing. They only count: what
+/// is read of a store follows the prices of `[storage]`.
+struct PriceSpec {
+  double cpu_hour = 0;  ///< Of one CPU that the process may use.
+  double gigabyte = 0;  ///< Of 10⁹ bytes read.
+  double request = 0;   ///< Of one request to a file or store.
+
+  bool any() const { return cpu_hour > 0 || gigabyte > 0 || request > 0; }
+};
+
 /// The sources of a job: enough to read it again on another node.
 struct JobSource {
   std::string text;               ///< The job file.
@@ -78,6 +88,7 @@ struct JobSpec {
   TrainerSpec trainer;
   ClusterSpec cluster;
   RunSpec run;
+  PriceSpec prices;
   std::string path;      ///< The job file as the user named it.
   std::string base_dir;  ///< Its folder: "." or a path.
   JobSource source;      ///< The text and settings it was read from.

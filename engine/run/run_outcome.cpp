@@ -37,6 +37,8 @@ JsonObject to_json(const RunOutcome& outcome) {
       .add("starved_ratio", outcome.starved_ratio)
       .add("requests", outcome.requests)
       .add("bytes_read", outcome.bytes_read)
+      .add("cpu_seconds", outcome.cpu_seconds)
+      .add("energy", to_json(outcome.energy))
       .add("order_digest", outcome.order_digest)
       .add("peak_memory_bytes", outcome.peak_memory_bytes)
       .add("allocation", outcome.allocation)
@@ -45,10 +47,19 @@ JsonObject to_json(const RunOutcome& outcome) {
       .add("tuner_cpu_seconds", outcome.tuner_cpu_seconds)
       .add("rows_by_node", rows_by_node(outcome))
       .add("quarantine", outcome.quarantine);
+  if (outcome.prices.any()) json.add("money", to_json(money_of(outcome), outcome.rows));
   if (!outcome.asked_by_node.empty()) json.add("requests_by_node", asked_by_node(outcome));
   if (outcome.strata > 0) json.add("strata", outcome.strata);
   if (!outcome.address.empty()) json.add("address", outcome.address);
   return json;
+}
+
+RunMoney money_of(const RunOutcome& outcome) {
+  return money_of({.seconds = outcome.seconds,
+                   .cpus = static_cast<double>(outcome.cpus),
+                   .bytes = outcome.bytes_read,
+                   .requests = outcome.requests},
+                  outcome.prices);
 }
 
 Result<LoaderState> read_state_file(const std::string& path) {

@@ -6,7 +6,10 @@
 
 #include "actors/loader_state.h"
 #include "core/base/result.h"
+#include "engine/energy/energy_meter.h"
+#include "engine/job/job_spec.h"
 #include "engine/report/json_object.h"
+#include "engine/report/run_costs.h"
 #include "engine/run/job_run.h"
 
 namespace forebay {
@@ -30,7 +33,11 @@ struct RunOutcome {
   std::uint64_t prefetch = 0;
   std::uint64_t memory_limit = 0;
   PipelineStats stats;           ///< At the end of the stream of batches.
-  double cpus_busy = 0;          ///< CPU seconds of the process over `seconds`.
+  double cpus_busy = 0;          ///< `cpu_seconds` over `seconds`.
+  double cpu_seconds = 0;        ///< Of this process.
+  EnergyUse energy;              ///< Of this machine.
+  int cpus = 0;                  ///< That the process may use.
+  PriceSpec prices;              ///< The job's.
   std::uint64_t decisions = 0;   ///< Decisions of the tuner.
   double tuner_cpu_seconds = 0;  ///< Used by the tuner's thread.
   std::string last_decision;     ///< Description of the last decision.
@@ -48,6 +55,9 @@ struct RunOutcome {
 };
 
 JsonObject to_json(const RunOutcome& outcome);
+
+/// Returns what the run cost by the job's prices.
+RunMoney money_of(const RunOutcome& outcome);
 
 /// Reads a loader state that `--state` wrote; refuses files in another format or larger than any
 /// state.

@@ -22,6 +22,10 @@ std::vector<std::string> stage_names(const TransformPlan& plan) {
   return names;
 }
 
+bool uses_gpu(const JobSpec& job, const std::string& command) {
+  return command == "train" && learns(job.trainer.model) && job.trainer.device.starts_with("cuda");
+}
+
 }  // namespace
 
 Session::Session(const JobSpec& job, Options options, RunDir held)
@@ -76,6 +80,7 @@ Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
     if (auto status = cpus_.set(job_.pipeline.cpus); !status) return status;
   }
   cpu_seconds_at_start_ = process_cpu_seconds();
+  energy_.emplace(EnergyMeter::Sources{.gpu = uses_gpu(job_, options_.command)});
   if (auto started = run_->start(taken, max_batches, sharing); !started) return started;
   if (cluster_) {
     if (auto begun = cluster_->begin(*run_); !begun) return begun;
@@ -136,6 +141,7 @@ RunFigures Session::figures() const {
 void Session::end_stream() {
   elapsed_ = run_->clock().now() - run_->started();
   cpu_seconds_ = process_cpu_seconds() - cpu_seconds_at_start_;
+  energy_->stop();
   stats_ = run_->pipeline().stats();
 }
 
@@ -158,6 +164,10 @@ RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds w
     outcome.starved_ratio = std::min(1.0, in_seconds(waited) / outcome.seconds);
     outcome.cpus_busy = cpu_seconds_ / outcome.seconds;
   }
+  outcome.cpu_seconds = cpu_seconds_;
+  outcome.energy = energy_->used(cpu_seconds_);
+  outcome.cpus = static_cast<int>(tuning_->limits().cpus);
+  outcome.prices = job_.prices;
   count_reads(outcome);
   outcome.strata = run_->pipeline().strata();
   outcome.bad_rows = position.bad_rows;

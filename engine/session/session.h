@@ -11,6 +11,7 @@
 #include "core/base/result.h"
 #include "core/base/thread/start_thread.h"
 #include "engine/cluster/trainer_node.h"
+#include "engine/energy/energy_meter.h"
 #include "engine/job/job_spec.h"
 #include "engine/metrics/figures.h"
 #include "engine/metrics/metrics_server.h"
@@ -105,6 +106,7 @@ class Session {
   std::unique_ptr<MetricsServer> metrics_;  // null without `cluster.metrics`
   std::unique_ptr<RunWatch> watch_;
   double cpu_seconds_at_start_ = 0;
+  std::optional<EnergyMeter> energy_;
   std::chrono::nanoseconds elapsed_{0};  // this and the two below: taken at the end of the stream
   double cpu_seconds_ = 0;
   PipelineStats stats_;

@@ -22,7 +22,7 @@ SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worke
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
-          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
+          ("process", "energy", "job", "outputs", "report", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
            "ranks", "train")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
@@ -84,20 +84,21 @@ MAY_SEE = {
     "trainer/embedding": CORE + ["core/store/rows"] + ACTORS + ["trainer"],
     "trainer/torch": CORE + ACTORS + ["trainer", "trainer/embedding", "trainer/ranks"],
     "engine/process": CORE[:1],
+    "engine/energy": CORE[:1],
     "engine/job": CORE[:2] + STORE[:1] + ["actors", "actors/pipeline_spec", "actors/stage_list", "trainer"],
     "engine/outputs": CORE[:1] + STORE + ["actors/input", "actors/format/formats", "trainer"] + ["engine/process", "engine/job"],
-    "engine/report": CORE[:1] + ["engine/job"],
+    "engine/report": CORE[:1] + ["engine/energy", "engine/job"],
     "engine/trace": CORE[:1] + ["actors", "actors/stage_list"] + ["engine/report"],
     "engine/metrics": CORE[:1] + ["actors", "scheduler"] + ["engine/job", "engine/report"],
     "engine/modelled": CORE[:1] + ["core/runtime", "actors/source/index"] + TUNER + ["engine/job", "engine/report"],
     "engine/counting": CORE[:2] + ["core/data"] + ACTORS + ["engine/job"],
     "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
-        ["engine/process", "engine/job", "engine/report", "engine/trace", "engine/metrics", "engine/counting"],
+        ["engine/process", "engine/energy", "engine/job", "engine/report", "engine/trace", "engine/metrics", "engine/counting"],
     "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
     "engine/emulated": CORE + SCHEDULER + TUNER + ["engine/cluster", "engine/modelled"],
     "engine/convert": CORE[:2] + ["core/runtime"] + ACTORS + ["engine/process", "engine/job", "engine/outputs", "engine/run"],
-    "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/job", "engine/trace", "engine/metrics", "engine/run",
+    "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/energy", "engine/job", "engine/trace", "engine/metrics", "engine/run",
                                   "engine/cluster"],
     "engine/loader": CORE[:1] + ["core/data", "core/runtime", "engine/process", "engine/job", "engine/session"],
     "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
@@ -109,7 +110,7 @@ MAY_SEE = {
     "tools/symmetric": CORE[:2] + ["core/net", "engine/process", "engine/job"],
     "tools/inspect": CORE[:2] + ACTORS + ["trainer", "tuner", "tuner/log"] +
         ["engine/process", "engine/job", "engine/report", "engine/run"],
-    "tools/terminal": CORE[:1] + ["actors", "trainer", "engine/process", "engine/job", "engine/report", "engine/run",
+    "tools/terminal": CORE[:1] + ["actors", "trainer", "engine/process", "engine/energy", "engine/job", "engine/report", "engine/run",
                                   "engine/train", "tools/process", "tools/inspect"],
     "tools/doctor": CORE[:2] + ACTORS + ["trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process",

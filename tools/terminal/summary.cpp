@@ -7,6 +7,7 @@
 
 #include "engine/job/quantity.h"
 #include "engine/report/json_object.h"
+#include "engine/report/run_costs.h"
 #include "tools/process/standard_streams.h"
 
 namespace forebay {
@@ -81,6 +82,14 @@ std::optional<double> ready_ratio(const LookupCounts& lookups) {
   return static_cast<double>(lookups.ready) / static_cast<double>(lookups.all);
 }
 
+/// Returns a line on energy, and one on money if the job has prices.
+std::string describe_costs(const RunOutcome& outcome) {
+  std::string text = describe_energy(outcome.energy, outcome.rows);
+  if (!text.empty()) text += "\n";
+  if (outcome.prices.any()) text += describe_money(money_of(outcome), outcome.rows) + "\n";
+  return text;
+}
+
 }  // namespace
 
 std::string name_bottleneck(const SummaryView& view) {
@@ -140,6 +149,7 @@ std::string format_summary(const SummaryView& view) {
           " of " + std::to_string(view.cpus) + " CPUs busy\n";
   text += format_count(view.outcome.requests) + " requests to files and stores, " +
           format_size(view.outcome.bytes_read) + " read" + asked_by_workers(view.outcome) + "\n";
+  text += describe_costs(view.outcome);
   const int width = name_width(view.stages);
   text += "  stage" + std::string(static_cast<std::size_t>(width) - 5, ' ') +
           " actors      busy  waits: input  waits: output     splits  bytes in\n";
