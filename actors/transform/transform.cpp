@@ -7,6 +7,7 @@
 #include "actors/transform/kernel_choice.h"
 #include "actors/transform/op_table.h"
 #include "core/base/check.h"
+#include "core/base/clock.h"
 #include "core/data/digest.h"
 
 namespace forebay {
@@ -134,6 +135,7 @@ Result<TransformPlan> TransformPlan::compile(const std::vector<TransformSpec>& s
     plan.names_.push_back(OpRequest(plan.steps_.size(), spec).name());
     text.add(spec);
   }
+  plan.measured_->operators = std::vector<Measured::Sum>(plan.steps_.size());
   plan.fingerprint_ = text.fingerprint();
   return plan;
 }
@@ -170,13 +172,37 @@ Status TransformPlan::run(const StageInfo& stage, ColumnSet& columns,
   FOREBAY_CHECK(!first || columns.sparse.size() == input_sparse_);
   StepRun run{columns, context, kernels_};
   for (std::size_t i = stage.first_op; i < stage.end_op; ++i) {
-    if (auto status = steps_[i]->run(run); !status) {
+    if (auto status = run_step(i, run); !status) {
       return fail(status.error().code, names_[i] + ": " + status.error().message);
     }
   }
   if (stage.end_op < steps_.size() || missing_ == Missing::kKept) return {};
   for (float* values : columns.dense) kernels_.fill(values, columns.rows, 0.0F);
   return {};
+}
+
+Status TransformPlan::run_step(std::size_t number, StepRun& run) const {
+  if (!measured_->on.load(std::memory_order_relaxed)) return steps_[number]->run(run);
+  const SystemClock clock;
+  const auto began = clock.now();
+  const auto cpu = thread_cpu_time();
+  Status status = steps_[number]->run(run);
+  Measured::Sum& sum = measured_->operators[number];
+  sum.cpu_ns.fetch_add((thread_cpu_time() - cpu).count(), std::memory_order_relaxed);
+  sum.time_ns.fetch_add((clock.now() - began).count(), std::memory_order_relaxed);
+  return status;
+}
+
+std::vector<TransformPlan::OperatorTime> TransformPlan::operator_times() const {
+  std::vector<OperatorTime> times;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Measured::Sum& sum = measured_->operators[i];
+    times.push_back({.name = names_[i],
+                     .number = i,
+                     .time = std::chrono::nanoseconds(sum.time_ns.load(std::memory_order_relaxed)),
+                     .cpu = std::chrono::nanoseconds(sum.cpu_ns.load(std::memory_order_relaxed))});
+  }
+  return times;
 }
 
 Status TransformPlan::set_cost(std::size_t number, double microseconds) {

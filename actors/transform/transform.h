@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +19,8 @@
 #include "core/data/schema.h"
 
 namespace forebay {
+
+struct StepRun;
 
 /// What steps keep from one split of an actor to the next, such as processes. Belongs to the
 /// actor's thread.
@@ -100,6 +104,19 @@ class TransformPlan {
   /// or the cost is out of range.
   Status set_cost(std::size_t number, double microseconds);
 
+  /// Measures each operator from now on: two clocks are read between operators. Off at first.
+  void measure_operators() { measured_->on.store(true, std::memory_order_relaxed); }
+
+  /// What one operator took since measure_operators(), over all actors. A value.
+  struct OperatorTime {
+    std::string name;                  ///< As in errors: `transform 1 (log1p)`.
+    std::size_t number = 0;            ///< Counts from 0, in the job's list.
+    std::chrono::nanoseconds time{0};  ///< Waits for a CPU included.
+    std::chrono::nanoseconds cpu{0};   ///< Of the actors' threads; children are waited for.
+  };
+  /// Returns one entry per operator, in order. Any thread.
+  std::vector<OperatorTime> operator_times() const;
+
   /// Memory of an actor of the stage beside its splits and its thread, in bytes: its child
   /// processes.
   std::uint64_t actor_bytes(const StageInfo& stage) const;
@@ -117,10 +134,22 @@ class TransformPlan {
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
+  /// Sums of operator_times(), which all actors add to.
+  struct Measured {
+    struct Sum {
+      std::atomic<std::int64_t> time_ns{0};
+      std::atomic<std::int64_t> cpu_ns{0};
+    };
+    std::atomic<bool> on{false};
+    std::vector<Sum> operators = {};
+  };
+
   TransformPlan();
+  Status run_step(std::size_t number, StepRun& run) const;
 
   std::vector<std::unique_ptr<Step>> steps_;
   std::vector<std::string> names_;  // of the steps: "transform 1 (log1p)"
+  std::unique_ptr<Measured> measured_ = std::make_unique<Measured>();
   std::size_t input_dense_ = 0;
   std::size_t input_sparse_ = 0;
   StageList stages_;
