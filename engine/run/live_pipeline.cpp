@@ -24,7 +24,8 @@ std::uint64_t made_by(const PipelineStats& stats) {
   return stats.stages[stats.stages.size() - 2].pool.totals.messages;
 }
 
-/// What a tuner knows of the job before the pipeline has run.
+}  // namespace
+
 tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job) {
   const MemorySizes& sizes = run.pipeline().sizes();
   const std::uint64_t least = job.stages.size();
@@ -39,8 +40,6 @@ tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job)
   description.rows_per_split = sizes.rows;
   return description;
 }
-
-}  // namespace
 
 LivePipeline::LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus,
                            MachineWatch::Read read)

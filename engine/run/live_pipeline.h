@@ -15,6 +15,9 @@
 
 namespace forebay {
 
+/// Returns what a tuner knows of a job before its pipeline, which has started, has run.
+tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job);
+
 /// A running job as a tuned pipeline.
 ///
 /// An item of prefetch is a batch. While other nodes make splits of the job, too, the observed rate

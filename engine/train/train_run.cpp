@@ -38,7 +38,8 @@ TrainEnd TrainRun::run() {
   auto session =
       Session::open(job_, {.command = "train",
                            .events = options_.events,
-                           .first_process = options_.ranks ? options_.ranks->local_rank : 0});
+                           .first_process = options_.ranks ? options_.ranks->local_rank : 0,
+                           .index_of = options_.index_of});
   if (!session) return TrainEnd::refused(session.error());
   session_ = std::move(*session);
   auto leading = Leading::open(job_, options_.ranks, stop_, options_.events);

@@ -32,6 +32,8 @@ class TrainRun {
     Checkpointing::Begin begin = Checkpointing::Begin::kFresh;
     std::optional<RankEnvironment> ranks = {};  ///< Set for rank 0 of several ranks.
     RunEvents events = {};
+    /// Of Session::Options.
+    std::string index_of = {};
   };
 
   TrainRun(JobSpec job, Options options);

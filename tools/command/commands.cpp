@@ -122,6 +122,16 @@ const std::vector<Command> kCommands = {
                 "  forebay doctor 's3://clicks/2026/*.parquet'\n"
                 "  forebay doctor job.toml --set pipeline.memory=2GiB",
      .run = run_doctor},
+    {.name = "analyze",
+     .summary = "says where a job's time goes, and what more CPUs, workers or a faster disk would "
+                "bring",
+     .argument = "JOB",
+     .options = {{"--seconds", "S", "how long to run the job, trials included (default 20)"},
+                 kSetOption,
+                 kJsonOption},
+     .example = "  forebay analyze job.toml\n"
+                "  forebay analyze job.toml --seconds 1m --set pipeline.cpus=4 --json",
+     .run = run_analyze},
     {.name = "completion",
      .summary = "prints a completion script for a shell",
      .argument = "bash|zsh|fish",

@@ -52,6 +52,7 @@ std::string help_page(const Command& command);
 std::string version_page();
 
 // The functions called by the rows of commands.cpp, one file each.
+Exit run_analyze(const Invocation& invocation);
 Exit run_bench(const Invocation& invocation);
 Exit run_completion(const Invocation& invocation);
 Exit run_doctor(const Invocation& invocation);

@@ -23,7 +23,7 @@ TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
           ("process", "energy", "job", "outputs", "report", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
-           "ranks", "train")]
+           "ranks", "train", "analyze")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
           "bench/training", "command")]
@@ -104,6 +104,9 @@ MAY_SEE = {
     "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
     "engine/train": CORE + ACTORS + ["tuner"] + TRAINER +
         ["engine/process", "engine/job", "engine/report", "engine/run", "engine/cluster", "engine/session", "engine/ranks"],
+    "engine/analyze": CORE[:1] + ["actors", "actors/stage_list", "actors/transform", "core/runtime", "trainer",
+                                  "tuner", "tuner/plan", "tuner/model"] +
+        ["engine/process", "engine/job", "engine/report", "engine/run", "engine/train"],
     "tools/process": CORE[:1] + ["engine/process", "engine/report"],
     "tools/synth": CORE[:1],
     "tools/launch": CORE[:2] + ["engine/job"],

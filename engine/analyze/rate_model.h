@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/analyze/parts.h"
+#include "tuner/allocation.h"
+#include "tuner/model/pipeline_estimate.h"
+#include "tuner/plan/plan.h"
+
+namespace forebay {
+
+/// A job's pipeline as its rate depends on it: costs a split, actors, machine. A value; what-if is
+/// a copy of it with one change.
+struct RateModel {
+  tuner::PipelineDescription description = {};
+  std::vector<tuner::StageCost> costs = {};  ///< Of the job's stages, a split.
+  std::vector<double> noise = {};            ///< Of each stage's service time.
+  double loss_scale = 1;                     ///< Of tuner::expected_rate.
+  std::vector<std::uint32_t> actors = {};
+  std::uint32_t prefetch = 1;
+  bool tuned = false;  ///< The actors would follow a change: the plan's count, not `actors`.
+  tuner::Limits limits{};
+  double batch_seconds = 0;    ///< Of the batch stage's one actor, a split.
+  double batch_cpu = 0;        ///< Of these, on a CPU.
+  double trainer_seconds = 0;  ///< Of the trainer, a split.
+  double outside_cpu = 0;  ///< CPU seconds a split outside of all stages: the trainer's, mostly.
+  double rows_per_split = 1;
+  double workers = 0;  ///< Machines like this one that make splits for it.
+};
+
+/// CPU seconds that a row of a worker costs this machine beyond its batch (tests/bench/README.md).
+inline constexpr double kRemoteRowSeconds = 183e-9;
+
+/// Returns rows/s that the model gives for the model's own conditions. Pure.
+double rows_per_second(const RateModel& model);
+
+/// Returns the actors that the plan gives each stage under the model's conditions; `model.actors`
+/// where no allocation fits.
+std::vector<std::uint32_t> planned_actors(const RateModel& model);
+
+/// What a measured run gives to the model.
+struct MeasuredCosts {
+  const tuner::PipelineDescription& description;
+  const tuner::PipelineEstimate& estimate;
+  const std::vector<Piece>& pieces;
+  const RunSample& before;
+  const RunSample& now;
+  tuner::Limits limits{};
+  bool tuned = false;
+};
+
+/// Returns the model of a run. Pure.
+RateModel rate_model_of(const MeasuredCosts& measured);
+
+}  // namespace forebay

@@ -1,0 +1,225 @@
+#include "engine/analyze/what_if.h"
+
+#include <algorithm>
+
+#include "engine/analyze/verdict.h"
+#include "tests/engine/analyze/analyzed_run.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using Kind = WhatIf::Kind;
+
+/// Four stages with one actor each; a split has 1000 rows. Times in milliseconds a split.
+RateModel model_of(double load, double decode, double transform) {
+  RateModel model;
+  model.description.max_prefetch = 8;
+  for (const char* name : {"load", "decode", "shuffle", "transform"}) {
+    model.description.stages.push_back({.name = name, .max_actors = 64});
+  }
+  const double seconds[] = {load, decode, 0.01, transform};
+  for (const double each : seconds) model.costs.push_back({.seconds = each * 1e-3});
+  model.costs[0].cpu = 0;
+  model.noise = {0, 0, 0, 0};
+  model.actors = {1, 1, 1, 1};
+  model.limits = {.cpus = 2, .memory_bytes = std::uint64_t{1} << 30};
+  model.rows_per_split = 1000;
+  return model;
+}
+
+JobSpec job_of(TrainerSpec::ModelKind trainer) {
+  JobSpec job;
+  job.trainer.model = trainer;
+  job.pipeline.cpus = 2;
+  job.pipeline.memory_bytes = std::uint64_t{1} << 30;
+  job.order.batch_size = 1000;
+  return job;
+}
+
+std::vector<WhatIf> what_ifs_of(const RateModel& model, const JobSpec& job,
+                                const std::vector<Piece>& pieces = {}) {
+  return what_ifs({.job = job,
+                   .model = model,
+                   .pieces = pieces,
+                   .rows_per_second = rows_per_second(model),
+                   .machine_cpus = 4});
+}
+
+const WhatIf* find(const std::vector<WhatIf>& list, Kind kind) {
+  const auto found = std::ranges::find(list, kind, &WhatIf::kind);
+  return found == list.end() ? nullptr : &*found;
+}
+
+constexpr auto kNone = TrainerSpec::ModelKind::kNone;
+constexpr auto kEmulated = TrainerSpec::ModelKind::kEmulated;
+
+TEST_CASE("the slowest of stages, machine and trainer is the rate", "[engine][analyze]") {
+  CHECK(rows_per_second(model_of(5, 1, 2)) == Approx(200'000));  // load: 200 splits/s
+  RateModel machine = model_of(0.1, 4, 4);  // 8.01 ms of CPU a split, on 2 CPUs
+  machine.actors = {1, 8, 1, 8};
+  CHECK(rows_per_second(machine) == Approx(2'000 / 8.01e-3).epsilon(0.05));
+  RateModel trained = model_of(5, 1, 2);
+  trained.trainer_seconds = 0.01;
+  CHECK(rows_per_second(trained) == Approx(100'000));
+  RateModel batched = model_of(5, 1, 2);
+  batched.batch_seconds = 0.02;
+  CHECK(rows_per_second(batched) == Approx(50'000));
+}
+
+TEST_CASE("a tuned job's stages get the actors that the plan finds", "[engine][analyze]") {
+  RateModel model = model_of(5, 0.5, 1);
+  model.tuned = true;  // load waits, so more actors of it bring up to 2 CPUs / 1.51 ms
+  CHECK(rows_per_second(model) > 1'000'000);
+  CHECK(planned_actors(model)[0] >= 6);
+}
+
+TEST_CASE("half and twice the CPUs are always looked at", "[engine][analyze]") {
+  RateModel model = model_of(0.1, 4, 4);
+  model.actors = {1, 8, 1, 8};
+  const auto list = what_ifs_of(model, job_of(kNone));
+  CHECK(list[0].change == "pipeline.cpus = 1");
+  CHECK(list[0].rows_per_second == Approx(rows_per_second(model) / 2).epsilon(0.1));
+  CHECK(list[1].change == "pipeline.cpus = 4");
+  CHECK(list[1].rows_per_second == Approx(rows_per_second(model) * 2).epsilon(0.1));
+  JobSpec one = job_of(kNone);
+  one.pipeline.cpus = 1;
+  CHECK(what_ifs_of(model, one)[0].change == "pipeline.cpus = 1");
+}
+
+TEST_CASE("a change is tried out where the machine can, and the job can run again",
+          "[engine][analyze]") {
+  const RateModel model = model_of(5, 1, 2);
+  JobSpec job = job_of(kNone);
+  const auto list = what_ifs_of(model, job);
+  REQUIRE(list[0].trial);
+  CHECK(list[0].trial->pipeline.cpus == 1);
+  CHECK(list[0].trial->tuner.mode == "off");
+  CHECK(list[1].trial);  // 4 of 4
+  job.pipeline.cpus = 4;
+  CHECK_FALSE(what_ifs_of(model, job)[1].trial);  // 8 of 4
+  for (const WhatIf& each : what_ifs({.job = job, .model = model, .pieces = {}, .trials = false}))
+    CHECK_FALSE(each.trial);
+}
+
+TEST_CASE("a faster disk halves what load waits, not its CPU time", "[engine][analyze]") {
+  RateModel model = model_of(4, 1, 1);
+  model.costs[0].cpu = 0.5;  // 2 ms of CPU, 2 of waiting
+  const auto list = what_ifs_of(model, job_of(kNone));
+  CHECK(find(list, Kind::kDisk)->rows_per_second == Approx(1'000'000 / 3.0));
+}
+
+TEST_CASE("a batch twice as large halves an emulated trainer's work a row", "[engine][analyze]") {
+  RateModel model = model_of(1, 1, 1);
+  model.trainer_seconds = 0.02;
+  const auto list = what_ifs_of(model, job_of(kEmulated));
+  CHECK(find(list, Kind::kBatchSize)->change == "order.batch_size = 2000");
+  CHECK(find(list, Kind::kBatchSize)->rows_per_second == Approx(100'000));
+  CHECK(find(list, Kind::kTrainer)->rows_per_second == Approx(100'000));
+  CHECK(find(what_ifs_of(model, job_of(kNone)), Kind::kTrainer) == nullptr);
+}
+
+TEST_CASE("an operator at half its cost takes that from its stage", "[engine][analyze]") {
+  const std::vector<Piece> pieces = {
+      {.name = "transform 1 (spin)",
+       .part = Part::kTransform,
+       .stage = "transform",
+       .busy = 3,
+       .cpu = 3},
+      {.name = "transform", .part = Part::kTransform, .stage = "transform", .busy = 1, .cpu = 1}};
+  const auto list = what_ifs_of(model_of(1, 1, 8), job_of(kNone), pieces);
+  const WhatIf* half = find(list, Kind::kOperator);
+  REQUIRE(half != nullptr);
+  CHECK(half->change == "transform 1 (spin) at half its cost");
+  CHECK(half->rows_per_second == Approx(200'000));  // 2.5/4 of 8 ms a split
+}
+
+TEST_CASE("workers add what their CPUs make, until the trainer is the limit", "[engine][analyze]") {
+  RateModel model = model_of(0.1, 4, 4);
+  model.actors = {1, 8, 1, 8};
+  const double alone = rows_per_second(model);
+  model.workers = 1;
+  CHECK(rows_per_second(model) == Approx(2 * alone).epsilon(0.06));  // less 183 ns a row
+  model.trainer_seconds = 1e-3 / (1.5 * alone / 1e6);
+  CHECK(rows_per_second(model) == Approx(1.5 * alone));
+}
+
+TEST_CASE("other actors are proposed where the job's own are fixed and slower",
+          "[engine][analyze]") {
+  const RateModel slow = model_of(1, 0.1, 0.1);
+  const auto list = what_ifs_of(slow, job_of(kNone));
+  const WhatIf* better = find(list, Kind::kAllocation);
+  REQUIRE(better != nullptr);
+  CHECK(better->change.starts_with("pipeline.allocation.load = "));
+  RateModel tuned = slow;
+  tuned.tuned = true;
+  CHECK(find(what_ifs_of(tuned, job_of(kNone)), Kind::kAllocation) == nullptr);
+}
+
+Usage idle() { return {.trainer = 0.1, .cpus = 0.2, .stage = 0.3, .busiest = "load"}; }
+
+TEST_CASE("the limiting part is the trainer that always has a batch", "[engine][analyze]") {
+  Usage usage = idle();
+  usage.trainer = 0.97;
+  usage.stage = 1;
+  CHECK(verdict_of(usage, {}).part == "trainer");
+}
+
+TEST_CASE("where all CPUs are used, the part that takes most of them limits", "[engine][analyze]") {
+  Usage usage = idle();
+  usage.cpus = 0.95;
+  usage.stage = 1;
+  CHECK(verdict_of(usage, {{.name = "decode", .part = Part::kDecode, .cpu = 2},
+                           {.name = "load", .part = Part::kFetch, .busy = 9, .cpu = 1}})
+            .part == "decode");
+}
+
+TEST_CASE("else the busiest stage limits, with what it does", "[engine][analyze]") {
+  Usage usage = idle();
+  usage.stage = 0.98;
+  usage.stage_cpu = 0.1;
+  const Verdict verdict = verdict_of(usage, {});
+  CHECK(verdict.part == "fetch");
+  CHECK(verdict.sentence ==
+        "fetch limits the job: the actors of load work 98 % of the time, mostly waiting");
+}
+
+TEST_CASE("full bytes with idle stages are memory, splits of workers with idle stages the link",
+          "[engine][analyze]") {
+  Usage usage = idle();
+  usage.window = 0.95;
+  CHECK(verdict_of(usage, {}).part == "memory");
+  CHECK(verdict_of(usage, {{.name = "link", .part = Part::kLink, .busy = 1}}).part == "link");
+}
+
+TEST_CASE("a run's usage counts wanted CPUs as used", "[engine][analyze]") {
+  test::AnalyzedRun run;
+  run.stage(1, {.busy = 9, .cpu = 4, .ready = 5, .idle = 1});
+  run.last.worked = test::seconds(2);
+  run.last.waited = test::seconds(8);
+  const Usage usage = usage_of(run.first, run.last, test::stages_of_a_job(), 1);
+  CHECK(usage.trainer == Approx(0.2));
+  CHECK(usage.cpus == Approx(0.9));  // 4 used and 5 wanted of 10 s
+  CHECK(usage.stage == Approx(0.9));
+  CHECK(usage.busiest == "decode");
+  CHECK(usage.busiest_part == Part::kDecode);
+}
+
+TEST_CASE("three things to do come in order of gain, savings before what brings nothing",
+          "[engine][analyze]") {
+  const std::vector<WhatIf> list = {
+      {.kind = Kind::kHalfCpus, .change = "half", .rows_per_second = 99},
+      {.kind = Kind::kHalfMemory, .change = "memory", .rows_per_second = 50},
+      {.kind = Kind::kTwiceCpus, .change = "twice", .rows_per_second = 101},
+      {.kind = Kind::kWorkers, .change = "worker", .rows_per_second = 150},
+      {.kind = Kind::kTrainer, .change = "trainer", .rows_per_second = 200}};
+  const auto advice = advice_of(list, 100);
+  REQUIRE(advice.size() == 3);
+  CHECK(advice[0] == "trainer: 2.00 × the rows, 200 rows/s");
+  CHECK(advice[1] == "worker: 1.50 × the rows, 150 rows/s");
+  CHECK(advice[2] == "half is enough: 99 rows/s");
+}
+
+}  // namespace
+}  // namespace forebay
