@@ -15,6 +15,7 @@
 #include "engine/process/run_dir.h"
 #include "tools/doctor/checks.h"
 #include "tools/doctor/store_checks.h"
+#include "tools/doctor/system_checks.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 
@@ -34,6 +35,7 @@ class Look {
  private:
   Result<std::unique_ptr<Dataset>> open(const DatasetSpec& spec) const;
   void look_at_rows(const std::optional<TorchProbe>& probe);
+  void look_at_disk(const Dataset& dataset);
   void look_at_evaluation();
   bool reaches_stores();
   Status fits(const Dataset& dataset, const TransformPlan& plan,
@@ -101,6 +103,22 @@ bool Look::reaches_stores() {
   return reached;
 }
 
+/// A job's stores are checked before its dataset is opened; here are the files of disks.
+void Look::look_at_disk(const Dataset& dataset) {
+  std::uint64_t bytes = 0;
+  const DatasetFile* largest = nullptr;
+  for (const DatasetFile& file : dataset.files()) {
+    if (is_in_store(file.path)) continue;
+    bytes += file.bytes;
+    if (largest == nullptr || file.bytes > largest->bytes) largest = &file;
+  }
+  if (largest == nullptr) return;
+  const auto speed = measure_disk(largest->path);
+  checks_.push_back(check_disk_speed(speed, bytes));
+  checks_.push_back(
+      check_file_cache("", bytes, needs_of(job_), speed ? speed->bytes_per_second() : 0));
+}
+
 void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
   auto dataset = open(job_.dataset);
   if (!dataset) {
@@ -115,6 +133,7 @@ void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
       check_parquet_job(job_, **dataset, dataset_options(job_, hooks_).file_systems);
   std::ranges::move(layout.findings, std::back_inserter(checks_));
   figures_.layout = std::move(layout.json);
+  look_at_disk(**dataset);
   checks_.push_back(spill_room(**dataset));
   checks_.push_back(check_open_files(files_wanted(**dataset)));
   auto plan = TransformPlan::compile(job_.transforms, (*dataset)->format().schema());

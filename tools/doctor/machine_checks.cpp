@@ -7,13 +7,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 
+#include "actors/sizing.h"
 #include "core/base/cpu_level.h"
 #include "core/base/enum_names.h"
 #include "core/base/text/printable.h"
 #include "engine/job/quantity.h"
 #include "engine/process/machine.h"
 #include "tools/doctor/checks.h"
+#include "tools/doctor/store_checks.h"
+#include "tools/doctor/system_checks.h"
 
 namespace forebay {
 namespace {
@@ -115,7 +119,19 @@ std::size_t count_bad(const std::vector<Finding>& checks) {
 }
 
 std::vector<Finding> check_machine(const std::optional<JobSpec>& job) {
-  return {check_cpus(job), check_simd(), check_memory(job)};
+  std::vector<Finding> findings{check_cpus(job), check_simd(), check_memory(job)};
+  std::ranges::move(check_system(job ? needs_of(*job) : SystemNeeds()),
+                    std::back_inserter(findings));
+  return findings;
+}
+
+SystemNeeds needs_of(const JobSpec& job) {
+  const auto cpus = static_cast<std::uint64_t>(job.pipeline.cpus);
+  const std::uint64_t usual = 2 * cpus + job.stages.size();
+  const std::uint64_t actors = job.max_actors > 0 ? job.max_actors : usual;
+  return {.threads = std::max(actors, job.pipeline.total_actors()) + kOtherActors,
+          .memory = job.pipeline.memory_bytes,
+          .network = job.cluster.used() || std::ranges::any_of(job.dataset.paths, is_in_store)};
 }
 
 std::vector<Finding> check_torch(const Result<TorchProbe>& probe, Training training) {
