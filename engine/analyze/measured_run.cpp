@@ -98,7 +98,9 @@ class Sampler final : public RunView {
   }
 
   void observe(const RunSample& now) {
-    into_.observations.push_back(observation_of(observed_, now, limits()));
+    tuner::Observation seen = observation_of(observed_, now, limits());
+    seen.at_seconds -= in_seconds(start_.at);
+    into_.observations.push_back(std::move(seen));
     observed_ = now;
   }
 
