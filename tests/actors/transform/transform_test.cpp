@@ -56,6 +56,26 @@ TEST_CASE("an operator with an output keeps its source", "[actors][transform]") 
   CHECK(columns.lists(1) == Lists{{60, 54}});
 }
 
+TEST_CASE("operators are measured one by one from when it is asked for", "[actors][transform]") {
+  Columns columns(4);
+  columns.dense("I1", {1, 2, 3, 4});
+  auto plan = TransformPlan::compile(
+      {{"log1p", {"I1"}, {}}, {"spin", {}, {{"microseconds", 500.0}}}}, columns.schema());
+  REQUIRE(plan);
+  REQUIRE(plan->run(columns.set(), columns.context()));
+  CHECK(plan->operator_times()[1].cpu.count() == 0);
+  plan->measure_operators();
+  for (int i = 0; i < 2; ++i) REQUIRE(plan->run(columns.set(), columns.context()));
+  const auto times = plan->operator_times();
+  REQUIRE(times.size() == 2);
+  CHECK(times[0].name == "transform 1 (log1p)");
+  CHECK(times[1].number == 1);
+  CHECK(times[0].time.count() > 0);
+  // Two runs of four rows; the spin ends by the same clock.
+  CHECK(times[1].cpu >= std::chrono::milliseconds(4));
+  CHECK(times[1].cpu > times[0].cpu);
+}
+
 TEST_CASE("a refusal names the transform, the key and the nearest name", "[actors][transform]") {
   CHECK(refusal({"log2p", {"I1"}, {}}) ==
         "transform 2 (log2p): op: unknown operator; did you mean \"log1p\"?");
