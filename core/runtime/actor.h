@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -77,7 +78,8 @@ class Actor {
 
 /// An actor that handles `Ms`: plain state with one handler for each M:
 /// `Status on(const M&, Context&)` or `Status on(M&&, Context&)`; with a `Result<M::Reply>` for an
-/// M that has a Reply. The runtime sends a handler's result to the asker.
+/// M that has a Reply. The runtime sends a handler's result to the asker. A handler
+/// `on(M&&, std::unique_ptr<Replier<R>>&, Context&)` may take the replier and answer later.
 ///
 /// Handles one message at a time and needs no lock. Its factory creates it on the thread that
 /// handles its first message.
@@ -103,11 +105,21 @@ class ActorOf : public Actor {
  private:
   template <Message M>
   void dispatch(EnvelopeOf<M>& envelope, Context& context, Status& unheard) {
-    Result<ReplyOf<M>> result = static_cast<Self*>(this)->on(std::move(envelope.message), context);
+    Result<ReplyOf<M>> result = call(envelope, context);
     if (envelope.replier != nullptr) {
       std::exchange(envelope.replier, nullptr)->answer(std::move(result));
     } else if (!result) {
       unheard = pass(result);
+    }
+  }
+
+  template <Message M>
+  Result<ReplyOf<M>> call(EnvelopeOf<M>& envelope, Context& context) {
+    auto& self = static_cast<Self&>(*this);
+    if constexpr (requires { self.on(std::move(envelope.message), envelope.replier, context); }) {
+      return self.on(std::move(envelope.message), envelope.replier, context);
+    } else {
+      return self.on(std::move(envelope.message), context);
     }
   }
 };

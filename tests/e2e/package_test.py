@@ -3,40 +3,15 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import tempfile
 import unittest
 
-from support.harness import FOREBAY, Running, Scenario, change_in_place, main
+from support.harness import Running, Scenario, change_in_place, main
+from support.package import BUILD, SOURCE, cmake, configure
 
 ROWS = 6000
-SOURCE = pathlib.Path(os.environ.get("FOREBAY_SOURCE", pathlib.Path(__file__).parents[2]))
-BUILD = pathlib.Path(os.environ.get("FOREBAY_BUILD", pathlib.Path(FOREBAY).parents[1]))
 TRANSFORM = [{"op": "log1p", "columns": ["I*"]},
              {"op": "sigrid_hash", "columns": ["C*"], "salt": 3, "max_value": 1000}]
-
-
-def cached(name):
-    """Returns a value of the build's CMakeCache.txt."""
-    for line in (BUILD / "CMakeCache.txt").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return line.split("=", 1)[1]
-    raise KeyError(name)
-
-
-def cmake(*arguments, status=0):
-    """Returns the output of CMake, which has to exit with `status`."""
-    done = subprocess.run([cached("CMAKE_COMMAND"), *map(str, arguments)], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    assert done.returncode == status, f"cmake {arguments} ended with {done.returncode}:\n{done.stdout}"
-    return done.stdout
-
-
-def configure(folder, prefix, *options, status=0):
-    """Configures the project in `folder` against the package in `prefix`; returns CMake's output on one line."""
-    return " ".join(cmake("-G", cached("CMAKE_GENERATOR"), "-S", folder, "-B", folder / "build",
-                          f"-DCMAKE_CXX_COMPILER={cached('CMAKE_CXX_COMPILER')}", f"-DCMAKE_PREFIX_PATH={prefix}",
-                          *options, status=status).split())
 
 
 def cpu_seconds(pid):
@@ -56,7 +31,8 @@ def setUpModule():
 class Installed(Scenario):
     def test_the_public_headers_are_all_that_a_program_sees(self):
         headers = [str(path.relative_to(PREFIX / "include")) for path in (PREFIX / "include").rglob("*.h")]
-        self.assertEqual(sorted(headers), ["forebay/loader.h", "forebay/udf.h"])
+        self.assertEqual(sorted(headers), [f"forebay/{name}.h" for name in
+                                           ("actor", "future", "loader", "message", "testing", "udf")])
 
     def test_user_functions_need_none_of_the_libraries_that_the_loader_links(self):
         udf = pathlib.Path(shutil.copytree(SOURCE / "examples/udf", self.folder / "udf"))
@@ -77,7 +53,7 @@ class Installed(Scenario):
             self.assertIn(module, said)
 
     def test_each_component_alone_is_a_package(self):
-        for component, other in (("udf", "loader"), ("loader", "udf")):
+        for component, other in (("udf", "loader"), ("loader", "udf"), ("actors", "loader")):
             prefix = self.folder / component
             cmake("--install", BUILD, "--prefix", prefix, "--component", component)
             (self.folder / "CMakeLists.txt").write_text(

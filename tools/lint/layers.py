@@ -22,7 +22,7 @@ SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worke
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
-          ("process", "energy", "job", "outputs", "report", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
+          ("actors", "process", "energy", "job", "outputs", "report", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
            "ranks", "train", "analyze")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
@@ -83,6 +83,7 @@ MAY_SEE = {
     "trainer/ranks": CORE[:2] + ["trainer"],
     "trainer/embedding": CORE + ["core/store/rows"] + ACTORS + ["trainer"],
     "trainer/torch": CORE + ACTORS + ["trainer", "trainer/embedding", "trainer/ranks"],
+    "engine/actors": CORE,
     "engine/process": CORE[:1],
     "engine/energy": CORE[:1],
     "engine/job": CORE[:2] + STORE[:1] + ["actors", "actors/pipeline_spec", "actors/stage_list", "trainer"],

@@ -15,6 +15,7 @@ IN_CODE = [
      r"\bstd::(?:mutex|shared_mutex|thread|jthread|condition_variable\w*|async)\b", ("core/", "tests/", "actors/input/store/",  # a thread of its own waits for all requests
       "tools/bench/",  # a benchmark's plain loop has threads of its own
       "examples/loader/",  # a program of its own
+      "include/forebay/future",  # threads wait there for answers
       "python/src/reader",  # Python's signals arrive while the loader opens
       "trainer/state/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/tiered/disk_rows", "trainer/embedding/tiered/whole_tables", "trainer/saving/block_file", "trainer/saving/saver", "trainer/torch/device/transfer", "trainer/torch/ranked_tables",
       "engine/ranks/rank_meeting", "engine/ranks/state_peer")),  # who trains, who writes and the disk meet there

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <forebay/actor.h>
+
+#include "core/runtime/actor.h"
+#include "engine/actors/local_target.h"
+#include "engine/actors/user_message.h"
+
+namespace forebay {
+
+/// Anyone of this process → hosted actor: run this, unless the actor has crashed since.
+struct RunPosted {
+  static constexpr std::string_view kTag = "actors.posted/1";
+  std::weak_ptr<const int> life;
+  std::function<void()> run;
+};
+
+/// Runs a user's actor as an actor of `core/runtime`.
+///
+/// Owns the user's object. Opens packed messages on the actor's turn, when their types are known.
+class HostedActor final : public ActorOf<HostedActor, UserMessage, RunPosted> {
+ public:
+  HostedActor(UserHost& host, std::unique_ptr<actors::ActorObject> object)
+      : host_(host), object_(std::move(object)) {}
+
+  Result<UserValue> on(UserMessage&& message, std::unique_ptr<Replier<UserValue>>& asker,
+                       Context& context);
+  Status on(RunPosted&& posted, Context& context);
+
+ private:
+  class TurnHere;
+
+  UserHost& host_;
+  const std::unique_ptr<actors::ActorObject> object_;
+  std::shared_ptr<const int> life_;  // made when it is needed first
+};
+
+/// The runtime's options for a public actor's.
+SpawnOptions internal_options(const actors::SpawnOptions& options);
+
+}  // namespace forebay

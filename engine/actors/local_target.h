@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <forebay/actor.h>
+
+#include "core/runtime/actor_host.h"
+#include "core/runtime/actor_ref.h"
+#include "engine/actors/user_message.h"
+
+namespace forebay {
+
+/// The public host of an ActorHost: starts users' actors there, and finds what references mean.
+///
+/// Owns nothing; `host` outlives it, as it must outlive its actors. Thread-safe.
+class UserHost : public actors::Host, public ActorFinder {
+ public:
+  explicit UserHost(ActorHost& host) : host_(host) {}
+  ~UserHost() override { life_->store(false); }
+  UserHost(const UserHost&) = delete;
+  UserHost& operator=(const UserHost&) = delete;
+
+  actors::TargetPtr spawn(const actors::SpawnOptions& options, actors::ActorFactory make) override;
+  actors::TargetPtr target_of(const ReceiverPtr& receiver) override;
+
+  ActorHost& host() const { return host_; }
+  /// False once this object is gone.
+  const std::shared_ptr<std::atomic<bool>>& life() const { return life_; }
+
+ private:
+  ActorHost& host_;
+  const std::shared_ptr<std::atomic<bool>> life_ = std::make_shared<std::atomic<bool>>(true);
+};
+
+/// A user's actor in this process, or one of another process that a session knows.
+class LocalTarget final : public actors::Target {
+ public:
+  LocalTarget(UserRef ref, UserHost& host)
+      : ref_(std::move(ref)), host_(host), life_(host.life()) {}
+
+  actors::Status push(actors::Box& message) override;
+  void ask(actors::Box message, const actors::ValueType* reply, std::chrono::nanoseconds deadline,
+           Done done) override;
+  void watch(actors::TargetPtr watcher) override;
+  void stop() override { ref_.stop(); }
+  const void* identity() const override { return ref_.receiver().get(); }
+
+  /// Delivers a message of Forebay's, also to a full mailbox.
+  void deliver_always(actors::Box message) const;
+  const UserRef& ref() const { return ref_; }
+
+ private:
+  const UserRef ref_;
+  UserHost& host_;  // while life_ is true
+  const std::shared_ptr<std::atomic<bool>> life_;
+};
+
+/// The internal actor behind a target.
+AnyActor local_actor(const actors::Target& target);
+
+/// Pushes a message of Forebay's to a watcher.
+void notify(actors::Target& watcher, actors::Box message);
+
+/// Asks through `ref` and opens the answer as `reply`. `host` outlives the answer.
+void ask_user(const UserRef& ref, UserValue message, const actors::ValueType* reply,
+              std::chrono::nanoseconds deadline, actors::Target::Done done, UserHost& host);
+
+}  // namespace forebay

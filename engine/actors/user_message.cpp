@@ -1,0 +1,128 @@
+#include "engine/actors/user_message.h"
+
+#include <limits>
+#include <span>
+
+#include "engine/actors/local_target.h"
+
+namespace forebay {
+namespace {
+
+/// Writes a user's value with the codec of `core/wire`.
+class PackingWriter final : public actors::Writer {
+ public:
+  PackingWriter(WireBuffer& out, std::vector<AnyActor>& found) : encoder_(out), found_(found) {}
+
+  void nil() override { encoder_.nil(); }
+  void boolean(bool value) override { encoder_.boolean(value); }
+  void natural(std::uint64_t value) override { encoder_.number(value); }
+  void integer(std::int64_t value) override { encoder_.number(value); }
+  void single(float value) override { encoder_.number(value); }
+  void real(double value) override { encoder_.number(value); }
+  void text(std::string_view value) override { encoder_.text(value); }
+  void bytes(std::span<const std::byte> value) override { encoder_.bytes(value); }
+  void array(std::size_t count) override { encoder_.array(count); }
+  void map(std::size_t count) override { encoder_.map(count); }
+  void actor(const actors::TargetPtr& target) override {
+    if (target == nullptr) return encoder_.nil();
+    encoder_.number(std::uint64_t{found_.size()});
+    found_.push_back(local_actor(*target));
+  }
+
+ private:
+  Encoder encoder_;
+  std::vector<AnyActor>& found_;
+};
+
+class PackedReader final : public actors::Reader {
+ public:
+  PackedReader(const PackedValue& packed, ActorFinder& finder)
+      : decoder_(packed.bytes), packed_(packed), finder_(finder) {}
+
+  bool take_nil() override { return decoder_.take_nil(); }
+  bool boolean(bool& value) override { return decoder_.boolean(value); }
+  bool natural(std::uint64_t& value) override { return decoder_.number(value); }
+  bool integer(std::int64_t& value) override { return decoder_.number(value); }
+  bool single(float& value) override { return decoder_.number(value); }
+  bool real(double& value) override { return decoder_.number(value); }
+  bool text(std::string_view& value) override { return decoder_.text(value); }
+  bool bytes(std::span<const std::byte>& value) override { return decoder_.bytes(value); }
+  bool array(std::size_t& count) override { return decoder_.array(count); }
+  bool map(std::size_t& count) override { return decoder_.map(count); }
+  bool skip() override { return decoder_.skip(); }
+  bool refuse(std::string_view problem) override { return decoder_.refuse(problem); }
+  bool actor(actors::TargetPtr& target) override {
+    target = nullptr;
+    if (decoder_.take_nil()) return true;
+    std::uint64_t index = 0;
+    if (!decoder_.number(index)) return false;
+    if (index >= packed_.actors.size()) return refuse("names an actor that was not sent");
+    target = finder_.target_of(packed_.actors[index].receiver);
+    return target != nullptr || refuse("names an actor that cannot be reached from here");
+  }
+
+  /// Whether `read`, and no byte is left; else what is wrong.
+  Status finish(bool read, std::string_view what) {
+    if (read && decoder_.at_end()) return {};
+    if (read) decoder_.refuse("something follows its end");
+    return tl::unexpected<Error>(decoder_.error(what));
+  }
+
+ private:
+  Decoder decoder_;
+  const PackedValue& packed_;
+  ActorFinder& finder_;
+};
+
+}  // namespace
+
+std::size_t bytes_of(const UserMessage& message) {
+  const UserValue& value = message.value;
+  if (value.packed != nullptr) return sizeof(message) + value.packed->bytes.size();
+  const actors::ValueType* type = value.box.type();
+  return sizeof(message) + (type == nullptr ? 0 : type->bytes(value.box.data()));
+}
+
+PackedValue pack(const actors::Box& box) {
+  PackedValue packed;
+  if (box.type() == nullptr) return packed;
+  thread_local WireBuffer buffer;  // keeps its capacity
+  buffer.clear();
+  packed.number = box.type()->number;
+  PackingWriter writer(buffer, packed.actors);
+  box.type()->write(box.data(), writer);
+  packed.bytes.assign(buffer.bytes().begin(), buffer.bytes().end());
+  return packed;
+}
+
+Result<actors::Box> unpack(const PackedValue& packed, const actors::ValueType* type,
+                           ActorFinder& finder) {
+  actors::Box box(type);
+  PackedReader reader(packed, finder);
+  const bool read = type->read(box.data(), reader);
+  const std::string_view what = type->tag.empty() ? "the answer" : type->tag;
+  if (auto status = reader.finish(read, what); !status) return pass(status);
+  return box;
+}
+
+Result<actors::Box> open_value(UserValue&& value, const actors::ValueType* type,
+                               ActorFinder& finder) {
+  if (value.packed != nullptr) return unpack(*value.packed, type, finder);
+  if (value.box.type() == type) return std::move(value.box);
+  return unpack(pack(value.box), type, finder);
+}
+
+std::uint64_t number_of(const UserValue& value) {
+  if (value.packed != nullptr) return value.packed->number;
+  return value.box.type() == nullptr ? 0 : value.box.type()->number;
+}
+
+actors::Error shown(const Error& error) {
+  return {static_cast<actors::Code>(error.code), error.message};
+}
+
+Error internal(const actors::Error& error) {
+  return {static_cast<Code>(error.code), error.message};
+}
+
+}  // namespace forebay

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <forebay/actor.h>
+
+#include "core/base/result.h"
+#include "core/runtime/actor_ref.h"
+#include "core/wire/codec.h"
+
+namespace forebay {
+
+/// A user's value as bytes: what travels, and what one binary hands to another in a process.
+struct PackedValue {
+  std::uint64_t number = 0;  ///< Of its tag.
+  std::vector<std::byte> bytes;
+  std::vector<AnyActor> actors;  ///< The bytes name them by their index here.
+  static auto fields(auto& self) { return std::tie(self.number, self.bytes, self.actors); }
+};
+
+/// A user's value, typed or packed. Received ones are packed until their actor's turn.
+struct UserValue {
+  actors::Box box;
+  std::unique_ptr<PackedValue> packed = nullptr;  ///< Then the box is empty.
+};
+
+/// The one message that actors of users handle. Its tag is that of no user's message.
+struct UserMessage {
+  static constexpr std::string_view kTag = "actors.message/1";
+  using Reply = UserValue;
+  UserValue value;
+  static auto fields(auto& self) { return std::tie(self.value); }
+};
+
+using UserRef = ActorRef<UserMessage>;
+
+std::size_t bytes_of(const UserMessage& message);
+
+/// Makes the public reference to an actor that a packed value names.
+class ActorFinder {
+ public:
+  virtual ~ActorFinder() = default;
+  virtual actors::TargetPtr target_of(const ReceiverPtr& receiver) = 0;
+};
+
+PackedValue pack(const actors::Box& box);
+
+/// kCorrupt: the bytes are no `type`. Names the message by its tag.
+Result<actors::Box> unpack(const PackedValue& packed, const actors::ValueType* type,
+                           ActorFinder& finder);
+
+/// The value as a `type`: taken from the box, or unpacked, or, of another binary's type of that
+/// number, packed and unpacked.
+Result<actors::Box> open_value(UserValue&& value, const actors::ValueType* type,
+                               ActorFinder& finder);
+
+/// The number of the value's tag.
+std::uint64_t number_of(const UserValue& value);
+
+actors::Error shown(const Error& error);
+Error internal(const actors::Error& error);
+
+template <>
+struct WireField<UserValue> {
+  static void write(Encoder& encoder, const UserValue& value) {
+    write_field(encoder, value.packed != nullptr ? *value.packed : pack(value.box));
+  }
+  static bool read(Decoder& decoder, UserValue& value) {
+    value.packed = std::make_unique<PackedValue>();
+    return read_field(decoder, *value.packed);
+  }
+};
+
+}  // namespace forebay

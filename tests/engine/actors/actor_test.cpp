@@ -1,0 +1,204 @@
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <forebay/testing.h>
+
+#include "tests/support/catch.h"
+
+namespace forebay::actors {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Add {
+  static constexpr std::string_view kTag = "test/add";
+  int count = 0;
+  static auto fields(auto& self) { return std::tie(self.count); }
+};
+struct Total {
+  static constexpr std::string_view kTag = "test/total";
+  using Reply = int;
+  static auto fields(auto&) { return std::tie(); }
+};
+/// Handled after a message to itself: answered later.
+struct Late {
+  static constexpr std::string_view kTag = "test/late";
+  using Reply = int;
+  static auto fields(auto&) { return std::tie(); }
+};
+struct Crash {
+  static constexpr std::string_view kTag = "test/crash";
+  static auto fields(auto&) { return std::tie(); }
+};
+
+struct Counter : Actor<Counter, Add, Total, Late, Crash> {
+  explicit Counter(int from = 0) : total(from) {}
+  Status on(const Add& add) {
+    if (add.count < 0) return Error{Code::kInvalid, "only what is positive can be added"};
+    total += add.count;
+    return {};
+  }
+  int on(const Total&) const { return total; }
+  Future<int> on(const Late&, Context& context) {
+    const Promise<int> promise;
+    context.then(self(context).ask(Total{}, 1s),
+                 [promise](Result<int> now) { promise.set(std::move(now)); });
+    return promise.future();
+  }
+  void on(const Crash&) { throw std::runtime_error("the counter broke"); }
+  int total;
+};
+
+struct Watching : Actor<Watching, Down> {
+  explicit Watching(std::vector<Down>* into) : downs(into) {}
+  void on(const Down& down) { downs->push_back(down); }
+  std::vector<Down>* downs;
+};
+
+struct Tick {
+  static constexpr std::string_view kTag = "test/tick";
+  static auto fields(auto&) { return std::tie(); }
+};
+struct Ticking : Actor<Ticking, Tick, Total> {
+  void on(const Tick&, Context& context) {
+    if (++ticks < 3) context.after(10ms, Tick{});
+  }
+  int on(const Total&) const { return ticks; }
+  int ticks = 0;
+};
+
+}  // namespace
+
+TEST_CASE("an actor handles what it is told, and answers what it is asked", "[actors]") {
+  TestSystem system(1);
+  const auto counter = system.spawn<Counter>({.name = "counter"}, 40);
+  REQUIRE(counter.tell(Add{2}));
+  CHECK(*system.wait(counter.ask(Total{}, 1s)) == 42);
+}
+
+TEST_CASE("an error of a handler goes to the asker, else to the host", "[actors]") {
+  TestSystem system(1);
+  const auto counter = system.spawn<Counter>({.name = "counter"});
+  const auto refused = system.wait(counter.ask(Add{-1}, 1s));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  CHECK(system.unheard().empty());
+  REQUIRE(counter.tell(Add{-1}));
+  system.run();
+  CHECK(system.unheard().size() == 1);
+}
+
+TEST_CASE("an answer may come after other messages", "[actors]") {
+  TestSystem system(1);
+  const auto counter = system.spawn<Counter>({.name = "counter"}, 7);
+  CHECK(*system.wait(counter.ask(Late{}, 1s)) == 7);
+}
+
+TEST_CASE("an actor that crashes starts anew within its limit, then ends with Down", "[actors]") {
+  TestSystem system(1);
+  std::vector<Down> downs;
+  const auto counter = system.spawn<Counter>({.name = "counter", .restarts = 1}, 5);
+  const auto watching = system.spawn<Watching>({.name = "watching"}, &downs);
+  counter.target()->watch(watching.target());
+  REQUIRE(counter.tell(Add{1}));
+  const auto crashed = system.wait(counter.ask(Crash{}, 1s));
+  REQUIRE_FALSE(crashed);
+  CHECK(crashed.error().message == "the counter broke");
+  CHECK(*system.wait(counter.ask(Total{}, 1s)) == 5);  // Fresh: 6 is forgotten.
+  CHECK(downs.empty());
+  REQUIRE(counter.tell(Crash{}));
+  system.run();
+  REQUIRE(downs.size() == 1);
+  CHECK(downs[0].actor == counter);
+  CHECK(downs[0].reason == "the counter broke");
+  const auto refused = counter.tell(Add{1});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kNotFound);
+}
+
+TEST_CASE("an actor that is stopped handles what waits for it, and ends without a reason",
+          "[actors]") {
+  TestSystem system(1);
+  std::vector<Down> downs;
+  const auto counter = system.spawn<Counter>({.name = "counter"});
+  const auto watching = system.spawn<Watching>({.name = "watching"}, &downs);
+  counter.target()->watch(watching.target());
+  const auto total = counter.ask(Total{}, 1s);
+  counter.stop();
+  CHECK(*system.wait(total) == 0);
+  system.run();
+  REQUIRE(downs.size() == 1);
+  CHECK(downs[0].reason.empty());
+}
+
+TEST_CASE("timers fire in simulated time", "[actors]") {
+  TestSystem system(1);
+  const auto ticking = system.spawn<Ticking>({.name = "ticking"});
+  REQUIRE(ticking.tell(Tick{}));
+  CHECK(*system.wait(ticking.ask(Total{}, 1h)) == 1);
+  system.advance(10ms);
+  system.run();
+  system.advance(10ms);
+  CHECK(*system.wait(ticking.ask(Total{}, 1h)) == 3);
+}
+
+TEST_CASE("a mailbox that is full refuses, and a question without an answer ends in time",
+          "[actors]") {
+  TestSystem system(1);
+  const auto counter = system.spawn<Counter>({.name = "counter", .mailbox_bytes = 200});
+  REQUIRE(counter.tell(Add{1}));
+  REQUIRE(counter.tell(Add{1}));
+  const auto refused = counter.tell(Add{1});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kOverloaded);
+  const auto empty = Ref<Add>().tell(Add{1});
+  REQUIRE_FALSE(empty);
+  CHECK(empty.error().code == Code::kNotFound);
+}
+
+TEST_CASE("all_of waits for every answer, any_of for the first", "[actors]") {
+  TestSystem system(1);
+  std::vector<Future<int>> totals;
+  std::vector<Future<int>> others;
+  for (int i = 0; i < 3; ++i) {
+    const auto counter = system.spawn<Counter>({.name = "counter"}, i);
+    totals.push_back(counter.ask(Total{}, 1s));
+    others.push_back(i == 1 ? counter.ask(Total{}, 1s) : Ref<Total>().ask(Total{}, 1s));
+  }
+  CHECK(*system.wait(all_of(totals)) == std::vector<int>{0, 1, 2});
+  const auto first = system.wait(any_of(others));
+  REQUIRE(first);
+  CHECK(*first == std::pair<std::size_t, int>(1, 1));
+  CHECK_FALSE(system.wait(all_of(std::vector{Ref<Total>().ask(Total{}, 1s)})));
+  CHECK_FALSE(system.wait(any_of(std::vector{Ref<Total>().ask(Total{}, 1s)})));
+}
+
+TEST_CASE("a promise that is dropped answers with an error", "[actors]") {
+  auto future = Promise<int>().future();
+  REQUIRE(future.ready());
+  CHECK(future.wait().error().code == Code::kUnavailable);
+}
+
+TEST_CASE("actors run on threads, and a system stops in order", "[actors]") {
+  auto system = System::start({.threads = 2});
+  REQUIRE(system);
+  const auto counter = system->spawn<Counter>({.name = "counter"});
+  for (int i = 0; i < 1000; ++i) REQUIRE(counter.tell(Add{1}));
+  CHECK(*counter.ask(Total{}, 30s).wait() == 1000);
+  CHECK(*counter.ask(Late{}, 30s).wait() == 1000);
+  for (int i = 0; i < 1000; ++i) REQUIRE(counter.tell(Add{1}));
+  const auto total = counter.ask(Total{}, 30s);
+  system->stop();
+  CHECK(*total.wait() == 2000);
+  CHECK(system->num_living() == 0);
+  CHECK(counter.tell(Add{1}).error().code == Code::kNotFound);
+  CHECK(System::start({.threads = 0}).error().code == Code::kInvalid);
+}
+
+}  // namespace forebay::actors
