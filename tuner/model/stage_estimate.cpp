@@ -14,8 +14,9 @@ constexpr double kLeastCpuShare = 0.005;   // below these two, CPU time says not
 constexpr double kLeastCpuSeconds = 1e-6;  // the service time; seconds of a split
 constexpr double kConvincing = 1;          // logarithm of how much likelier a doubt has to be
 constexpr double kSlow = 0.5;              // of an interval: faster splits do not mislead
-constexpr double kCounted = 2;        // service times of all actors in which splits are counted
-constexpr double kMiscounted = 0.55;  // of the logarithm of their number: never chance
+constexpr double kCounted = 2;          // service times of all actors in which splits are counted
+constexpr double kSteadyActors = 0.88;  // of the actors, that are about as many
+constexpr double kMiscounted = 0.55;    // of the logarithm of their number: never chance
 constexpr double kMiscountedSigmas = 3.5;
 constexpr double kUneven = 0.25;  // variance of splits that began together
 constexpr double kBlur = 0.3;
@@ -78,25 +79,29 @@ void StageEstimate::fit(const StageObservation& stage, const Served& served, dou
 }
 
 // The splits completed so far are the short ones, and after a change those that began before it.
-// What cannot mislead is how many were completed in how much work, once that is enough.
+// What cannot mislead is how many were completed in how much work, once that is enough. Each counts
+// with the actors among which it began, and while actors leave more end than begin.
 void StageEstimate::count(const StageObservation& stage, double seconds, bool limited) {
   const double alive = std::max(1U, stage.actors + stage.leaving);
-  if (limited || changed_ || !seen() || alive > count_.actors) count_ = {.actors = alive};
+  const bool other = alive > count_.actors || alive < kSteadyActors * count_.actors;
+  if (limited || changed_ || !seen() || other) count_ = {.actors = alive};
   if (limited || !seen()) return;
   const double ready = stage.done_seconds > 0 ? stage.done_ready_seconds / stage.done_seconds : 0;
-  count_.work += stage.working_seconds * (1 - ready);
-  count_.done += static_cast<double>(stage.done);
+  const auto done = static_cast<double>(stage.done);
   const StageCost cost = fit_.mean();
-  const double service = cost.seconds * cost.slow(count_.actors);
+  const double service = cost.seconds * cost.slow(alive);
+  count_.work += stage.working_seconds * (1 - ready);
+  if (done > 0) count_.believed += done * cost.seconds * cost.slow(measured_actors_);
   if (service < kSlow * seconds) count_ = {.actors = alive};
-  if (count_.work <= kCounted * service * count_.actors) return;
-  const double expected = count_.work / service;
-  const double done = std::max(count_.done, 0.5);
-  const double variance = (noise() * noise() + kUneven) / std::min(expected, done);
-  const double off = std::abs(std::log(expected / done));
-  if (off > std::max(kMiscounted, kMiscountedSigmas * std::sqrt(variance))) {
-    fit_.renew(count_.actors, count_.work / done, variance);
-    if (questioned_) questioned_->renew(count_.actors, count_.work / done, variance);
+  if (count_.work <= kCounted * service * alive) return;
+  const double believed = std::max(count_.believed, service / 2);
+  const double variance = (noise() * noise() + kUneven) * service / std::min(count_.work, believed);
+  const double off = count_.work / believed;
+  if (std::abs(std::log(off)) > std::max(kMiscounted, kMiscountedSigmas * std::sqrt(variance))) {
+    const double actors = done > 0 ? measured_actors_ : alive;
+    const double shown = cost.seconds * cost.slow(actors) * off;
+    fit_.renew(actors, shown, variance);
+    if (questioned_) questioned_->renew(actors, shown, variance);
     changed_ = true;
   }
   count_ = {.actors = alive};

@@ -51,8 +51,8 @@ class StageEstimate {
   /// Splits that were completed in some work, by a given number of actors.
   struct Count {
     double actors = 0;
-    double work = 0;  ///< Seconds.
-    double done = 0;
+    double work = 0;      ///< Seconds.
+    double believed = 0;  ///< Seconds that those completed in it should have taken.
   };
 
   StageCost completed(StageCost cost) const;

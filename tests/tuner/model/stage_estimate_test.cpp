@@ -151,6 +151,31 @@ TEST_CASE("how many long splits were completed shows that they have grown longer
   CHECK(stage.mean().seconds * stage.mean().slow(20) > 8);
 }
 
+TEST_CASE("long splits of fewer contending actors are no other work", "[tuner][model]") {
+  StageEstimate stage;
+  bool changed = false;
+  // Alone a split takes 2 s; each further actor makes all a quarter of that slower.
+  const auto run = [&](std::uint32_t actors, int intervals) {
+    const double seconds = 2 + 0.5 * (actors - 1);
+    double done = 0;
+    for (int i = 0; i < intervals; ++i) {
+      const double until = (i + 1) * 2.0 * actors / seconds;
+      StageObservation seen = interval(
+          actors, static_cast<std::uint64_t>(until) - static_cast<std::uint64_t>(done), seconds, 1);
+      done = until;
+      seen.working_seconds = seen.actor_seconds;
+      seen.input_wait_seconds = 0;
+      stage.observe(seen, 2);
+      changed = changed || stage.changed();
+    }
+  };
+  for (const std::uint32_t actors : {1U, 2U, 4U, 8U, 20U}) run(actors, 12);
+  changed = false;
+  run(5, 60);
+  CHECK_FALSE(changed);
+  CHECK(stage.mean().seconds * stage.mean().slow(5) == Approx(4).epsilon(0.05));
+}
+
 TEST_CASE("a doubt that the next intervals do not support is dropped", "[tuner][model]") {
   StageEstimate stage;
   const auto at = [&stage](std::uint32_t actors, double seconds) {
