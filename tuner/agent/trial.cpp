@@ -23,7 +23,8 @@ constexpr double kChance = 1.5;       // standard deviations
 constexpr double kMostGrowth = 1.5;   // times the actors
 constexpr double kFlat = 0.87;  // of the actors, that are as good by the belief: trying them shows
 constexpr double kCrowded = 3;  // times the time alone, from which there may be too many actors
-constexpr double kRest = 10;    // seconds after a trial; doubled for each that changed nothing
+constexpr double kSupplied = 1.1;  // times the hoped rate, that the other stages can make
+constexpr double kRest = 10;       // seconds after a trial; doubled for each that changed nothing
 constexpr std::uint32_t kMostDoublings = 5;
 constexpr double kPlanPrecision = 1e-3;
 
@@ -58,8 +59,11 @@ Trial::Trial(PipelineDescription description)
 
 Planned Trial::next(const Observation& seen, PipelineEstimate& known, Planned planned) {
   settle(seen, known);
-  if (stage_ && over(seen, known)) {
-    failed_[*stage_] = known.conclude(*stage_) ? 0 : failed_[*stage_] + 1;
+  outcome_.reset();
+  if (stage_ && (over(seen, known) || passed(known, planned))) {
+    const bool refuted = known.conclude(*stage_);
+    outcome_ = Outcome{*stage_, before_, during_, refuted};
+    failed_[*stage_] = refuted ? 0 : failed_[*stage_] + 1;
     rest_ = kRest * static_cast<double>(1U << std::min(failed_[*stage_], kMostDoublings));
     stage_.reset();
   }
@@ -74,12 +78,31 @@ Planned Trial::next(const Observation& seen, PipelineEstimate& known, Planned pl
     }
   }
   if (!stage_) return planned;
-  planned.allocation = seen.allocation();
-  planned.allocation.actors[*stage_] = during_;
+  planned.allocation = supplied(seen, known);
   planned.allocation.prefetch =
       prefetch_beside(description_, planned.allocation, planned.allocation.prefetch,
                       {.bytes = seen.limits.memory_bytes});
   return planned;
+}
+
+// What stands, with the stage on trial, and with what the others need if the belief is wrong: a
+// stage that waits for its neighbours shows nothing.
+Allocation Trial::supplied(const Observation& seen, const PipelineEstimate& known) const {
+  Allocation tried = seen.allocation();
+  tried.actors[*stage_] = during_;
+  const std::vector<StageCost> costs = known.mean();
+  const double hoped = kSupplied * rate_before_ * during_ / std::max(1U, before_);
+  Allocation wide = tried;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (i == *stage_ || during_ < before_) continue;
+    const std::uint32_t enough = fewest_actors(costs[i], hoped, description_.stages[i].max_actors);
+    wide.actors[i] = std::max(tried.actors[i], enough);
+  }
+  Allocation least = wide;
+  least.prefetch = 1;
+  const bool fits =
+      within(description_, least, {description_.max_actors, seen.limits.memory_bytes});
+  return fits ? wide : tried;
 }
 
 void Trial::settle(const Observation& seen, const PipelineEstimate& known) {
@@ -117,6 +140,13 @@ bool Trial::over(const Observation& seen, const PipelineEstimate& known) {
   return worse(tried.noise()) || known.changed() || stage.actors != during_ ||
          lasted_ > kEndless * service + kRest ||
          (shown_ >= std::max<double>(kEnough, during_) && lasted_ > kServices * service);
+}
+
+// Whether the plan goes beyond the trial by now, and not for doubt alone.
+bool Trial::passed(const PipelineEstimate& known, const Planned& planned) const {
+  const StageCost cost = known.stages()[*stage_].mean();
+  return during_ > before_ && planned.allocation.actors[*stage_] > during_ && shown_ >= kEnough &&
+         lasted_ > cost.seconds * cost.slow(during_);
 }
 
 // Whether what was measured in the trial, not what is believed, is more than chance below the rate

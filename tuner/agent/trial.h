@@ -24,6 +24,15 @@ class Trial {
   /// stage on trial. May weaken `known`'s belief about that stage.
   Planned next(const Observation& seen, PipelineEstimate& known, Planned planned);
 
+  /// What the trial that ended in the last next() showed.
+  struct Outcome {
+    std::size_t stage = 0;
+    std::uint32_t before = 0;  ///< Actors.
+    std::uint32_t during = 0;
+    bool refuted = false;  ///< The belief was wrong.
+  };
+  const std::optional<Outcome>& outcome() const { return outcome_; }
+
   /// The stage on trial.
   const std::optional<std::size_t>& stage() const { return stage_; }
 
@@ -33,8 +42,10 @@ class Trial {
     std::uint32_t actors = 0;
   };
 
+  Allocation supplied(const Observation& seen, const PipelineEstimate& known) const;
   void settle(const Observation& seen, const PipelineEstimate& known);
   bool over(const Observation& seen, const PipelineEstimate& known);
+  bool passed(const PipelineEstimate& known, const Planned& planned) const;
   bool worse(double noise) const;
   std::optional<Candidate> candidate(const Observation& seen, const PipelineEstimate& known) const;
   std::uint32_t hoped(const Observation& seen, const PipelineEstimate& known,
@@ -51,6 +62,7 @@ class Trial {
   std::vector<std::uint32_t> failed_;  // trials of the stage in a row that changed nothing
   double rest_ = 0;                    // seconds until the next trial
   std::optional<std::size_t> stage_;
+  std::optional<Outcome> outcome_;
   std::uint32_t before_ = 0;  // actors of that stage before the trial
   std::uint32_t during_ = 0;  // and in it
   double lasted_ = 0;         // seconds

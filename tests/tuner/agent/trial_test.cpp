@@ -152,6 +152,53 @@ TEST_CASE("a trial costs at most three per cent by the belief on trial", "[tuner
   CHECK(believed.rate(planned.allocation.actors[0]) >= 0.969 * believed.rate(8));
 }
 
+TEST_CASE("a stage on trial is supplied as it would need to be if the belief were wrong",
+          "[tuner][agent]") {
+  Line line;
+  // Four actors decode 44 splits/s, which suffices for the 42 that 20 loading actors make.
+  const auto narrow = [&line](std::uint32_t loading) {
+    Observation seen = line.seen(loading, Line::contended(20));
+    seen.stages[1] = busy(4, 0.09, 0.94);
+    return seen;
+  };
+  Planned planned;
+  for (int i = 0; i < 20 && !line.trial.stage(); ++i) {
+    const Observation now = narrow(20);
+    line.known.observe(now);
+    planned = line.trial.next(now, line.known, {.allocation = now.allocation()});
+  }
+  REQUIRE(line.trial.stage() == std::size_t{0});
+  const double hoped = planned.allocation.actors[0] / Line::contended(20);
+  CHECK(planned.allocation.actors[1] >= hoped * 0.09);
+  CHECK(planned.allocation.actors[1] > 4);
+}
+
+TEST_CASE("a trial ends when the plan goes beyond it", "[tuner][agent]") {
+  // Splits ten times as long: a trial lasts for several intervals.
+  const auto intervals_of_trial = [](std::uint32_t beyond) {
+    const Line line;
+    PipelineEstimate known(load_and_decode());
+    Trial trial(load_and_decode());
+    std::uint32_t actors = 20;
+    const auto seen = [&] { return line.seen(actors, 10 * Line::contended(20)); };
+    for (const std::uint32_t n : {1U, 1U, 8U, 8U, 8U}) {
+      known.observe(line.seen(n, 10 * Line::contended(n)));
+    }
+    for (int i = 0; i < 40 && !trial.stage(); ++i) {
+      known.observe(seen());
+      actors = trial.next(seen(), known, {.allocation = seen().allocation()}).allocation.actors[0];
+    }
+    REQUIRE(trial.stage());
+    int intervals = 0;
+    for (; intervals < 40 && trial.stage(); ++intervals) {
+      known.observe(seen());
+      trial.next(seen(), known, {.allocation = {{actors + beyond, 4}, 1}});
+    }
+    return intervals;
+  };
+  CHECK(intervals_of_trial(20) < intervals_of_trial(0));
+}
+
 TEST_CASE("a trial ends when the work changes", "[tuner][agent]") {
   Line line;
   line.until_trial(Line::contended(20));
