@@ -10,7 +10,7 @@
 namespace forebay {
 namespace {
 
-/// Reads when somebody waits for it.
+/// Reads the file in wait().
 class DeferredRead final : public PendingRead {
  public:
   DeferredRead(const InputFile& file, std::vector<ReadRange> ranges)

@@ -25,7 +25,7 @@ bool is_zip(std::string_view start);
 bool is_npy(std::string_view start);
 
 /// Reads the headers of all arrays of a file: one of a `.npy`, in a few reads all of a `.npz`, in
-/// the order of its directory. kCorrupt for damage, kInvalid for what is not read; messages begin
+/// the order of its directory. kCorrupt for damage, kInvalid for unsupported arrays; messages begin
 /// with the path and name the array.
 Result<std::vector<Array>> read_arrays(const InputFile& file);
 

@@ -14,7 +14,7 @@ namespace forebay::npy {
 ColumnFill::Shape shape_of(const Wanted& wanted, std::size_t rows, bool origins);
 
 /// Decodes loaded units: one copy of each value into the split's buffers, and none of anything
-/// else. Damaged rows (a label other than 0 or 1, a weight that is none) are returned with the
+/// else. Damaged rows (a label other than 0 or 1, an invalid weight) are returned with the
 /// unit's number as their group.
 Decoded decode_units(const RawSplit& raw, const DecodeOptions& options, const Wanted& wanted,
                      BufferPool& pool);

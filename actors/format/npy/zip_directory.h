@@ -26,8 +26,8 @@ Result<std::vector<StoredEntry>> read_zip_directory(const InputFile& file);
 /// Bytes of a local header before its two texts of variable length.
 inline constexpr std::size_t kLocalHeader = 30;
 
-/// Returns the bytes of a local header with its texts, or 0 for bytes that are none. `start` holds
-/// kLocalHeader bytes or more.
+/// Returns the bytes of a local header with its texts, or 0 if they are not a local header. `start`
+/// holds kLocalHeader bytes or more.
 std::uint64_t local_header_bytes(std::span<const char> start);
 
 }  // namespace forebay::npy

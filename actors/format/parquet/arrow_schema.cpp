@@ -17,7 +17,7 @@ constexpr std::uint8_t kStruct = 13;
 constexpr std::uint8_t kFixedSizeList = 16;
 constexpr std::uint8_t kSchemaMessage = 1;
 
-/// Decodes base64; stops at the first character that is none.
+/// Decodes base64; stops at the first other character.
 std::vector<char> from_base64(std::string_view text) {
   std::vector<char> bytes;
   bytes.reserve(text.size() / 4 * 3 + 3);

@@ -17,7 +17,7 @@ constexpr std::uint64_t kMostFooter = std::uint64_t{256} << 20;
 constexpr std::uint64_t kFirstRead = std::uint64_t{64} << 10;  // most footers fit into one read
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 40;
 
-/// The end of a file: its footer, as bytes, or why it has none.
+/// Returns the bytes of a file's footer, or why they cannot be read.
 Result<std::vector<char>> footer_bytes(const InputFile& file) {
   const std::string& path = file.path();
   if (file.size() < kTail + 4) {

@@ -23,7 +23,7 @@ struct Chunk {
   std::uint64_t values = 0;              ///< Levels, nulls included; at least one a row.
   Codec codec = Codec::kNone;
   std::uint64_t index_offset = 0;  ///< Of its offset index.
-  std::uint32_t index_bytes = 0;   ///< 0: it has none.
+  std::uint32_t index_bytes = 0;   ///< 0: no index.
   std::uint32_t encodings = 0;     ///< A bit for each, by its number in parquet.thrift.
 };
 

@@ -22,7 +22,7 @@ std::uint64_t bytes_of(const std::vector<ColumnPages>& columns) {
 
 std::uint64_t grains_wanted(const GroupSize& group, const std::vector<ColumnPages>& columns) {
   const std::uint64_t bytes = bytes_of(columns);
-  // Half a grain more is left in one piece.
+  // A remainder of less than half a grain stays with the grain before it.
   return std::max({std::uint64_t{1}, (bytes + kGrainBytes / 2) / kGrainBytes,
                    (group.decoded + kGrainDecoded / 2) / kGrainDecoded});
 }

@@ -21,7 +21,7 @@ struct RawValues {
   const char* fixed = nullptr;
   std::vector<std::string_view> texts;
 
-  std::vector<char> bytes;             ///< Memory of `fixed` or `texts`, where a page has none.
+  std::vector<char> bytes;  ///< Memory of `fixed` or `texts` that do not point into a page.
   std::vector<std::int64_t> integers;  ///< Memory for differences.
   std::vector<std::int64_t> lengths;   ///< The same, of texts.
 };

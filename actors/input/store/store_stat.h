@@ -10,8 +10,8 @@
 
 namespace forebay {
 
-/// Asks for a file's size and version: by HEAD or, where a server refuses that, by its first byte,
-/// whose refusal says why. Errors like FileSystem::stat().
+/// Asks for a file's size and version: by HEAD or, where a server refuses HEAD, by a request for
+/// the first byte, whose answer gives the reason. Errors like FileSystem::stat().
 Result<StoredVersion> stat_target(StoreClient& client, const std::shared_ptr<const Target>& target);
 
 /// Returns the stamp of a version: its size, and 64 bits of a hash of its ETag or, without one, of

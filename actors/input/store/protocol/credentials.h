@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// Who signs requests. Never logged, never part of a message.
+/// The identity that signs requests. Never logged, never part of a message.
 struct Credentials {
   std::string access_key;  ///< "": requests are not signed.
   std::string secret;

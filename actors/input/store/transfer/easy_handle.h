@@ -39,7 +39,7 @@ class EasyHandle {
   void prepare(const Request& request, Receiver receiver);
 
   CURL* get() const { return easy_.get(); }
-  /// Returns what went wrong, of a request that ended with `code`.
+  /// Describes the failure of a request that ended with `code`.
   std::string describe(CURLcode code) const;
   /// Returns how many redirects the request followed.
   long redirects() const;
