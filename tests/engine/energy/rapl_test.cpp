@@ -97,7 +97,11 @@ TEST_CASE("a machine without counters says so", "[engine][energy]") {
 
 TEST_CASE("a counter that only root may read is refused by name", "[engine][energy]") {
   const TwoSockets tree;
-  fs::permissions(tree.dir.path(), fs::perms::owner_all | fs::perms::others_all);
+  // Whatever the umask is, others may read all but that counter.
+  fs::permissions(tree.dir.path(), fs::perms(0755));
+  for (const auto& entry : fs::recursive_directory_iterator(tree.dir.path())) {
+    fs::permissions(entry.path(), fs::perms(entry.is_directory() ? 0755 : 0644));
+  }
   fs::permissions(tree.path("intel-rapl:1"), fs::perms::owner_read);
   if (::geteuid() == 0) {
     ::setfsuid(65534);  // nobody, for this thread's files alone

@@ -38,11 +38,12 @@ TEST_CASE("the summary says how the energy is known", "[engine][run]") {
 
 TEST_CASE("the JSON names the method, and the parts of a machine with GPUs", "[engine][run]") {
   CHECK(to_json(EnergyUse{.cpu_joules = 50, .cpu_method = Method::kRapl}).text() ==
-        R"({"joules":50,"method":"rapl"})");
-  CHECK(to_json(EnergyUse{}).text() == R"({"joules":0,"method":"none"})");
-  CHECK(to_json(EnergyUse{.cpu_joules = 2, .cpu_method = Method::kEstimate, .gpu_joules = 3})
-            .text() ==
-        R"({"joules":5,"method":"nvml","cpu_joules":2,"cpu_method":"estimate","gpu_joules":3})");
+        R"({"joules":50.0,"method":"rapl"})");
+  CHECK(to_json(EnergyUse{}).text() == R"({"joules":0.0,"method":"none"})");
+  CHECK(
+      to_json(EnergyUse{.cpu_joules = 2, .cpu_method = Method::kEstimate, .gpu_joules = 3})
+          .text() ==
+      R"({"joules":5.0,"method":"nvml","cpu_joules":2.0,"cpu_method":"estimate","gpu_joules":3.0})");
 }
 
 }  // namespace
