@@ -62,7 +62,7 @@ TEST_CASE("the limit of a cgroup above the process's counts as well", "[tools][d
   machine.with("proc/self/cgroup", "0::/jobs/a\n")
       .with("sys/fs/cgroup/jobs/a/memory.max", "max\n")
       .with("sys/fs/cgroup/jobs/memory.max", "1073741824\n");
-  CHECK(says(check_cgroups(machine.root())[1], "1.00 GiB at most"));
+  CHECK(says(check_cgroups(machine.root())[1], "1 GiB at most"));
   machine.with("sys/fs/cgroup/jobs/a/memory.high", "536870912\n");
   const Finding slowed = check_cgroups(machine.root())[1];
   CHECK(slowed.verdict == Verdict::kWarn);
@@ -98,8 +98,8 @@ TEST_CASE("limits of the shell that a job will reach are named", "[tools][doctor
   REQUIRE(found.size() == 3);
   CHECK(says(found[0], "50 for this user, the job may want 51"));
   CHECK(says(found[0], "ulimit -u 101"));
-  CHECK(says(found[1], "2.00 GiB"));
-  CHECK(says(found[2], "1.00 MiB at most"));
+  CHECK(says(found[1], "2 GiB"));
+  CHECK(says(found[2], "1 MiB at most"));
   machine.with("proc/self/limits",
                "Max file size             unlimited            unlimited            bytes\n"
                "Max processes             50                   100                  processes\n");
