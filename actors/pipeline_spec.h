@@ -95,6 +95,7 @@ struct PipelineSpec {
   std::uint64_t prefetch_bytes =
       0;  ///< Finished batches that may wait; 0: chosen from memory_bytes.
   std::vector<std::uint32_t> actors;  ///< For each stage, at the start.
+  bool optimize = true;  ///< Whether operators may run in another order (TransformPlan).
 
   std::uint64_t total_actors() const {
     return std::accumulate(actors.begin(), actors.end(), std::uint64_t{0});

@@ -22,6 +22,15 @@ Targets targets_of_any(ColumnBinder& columns) {
   return columns.same_kind(dense, sparse);
 }
 
+/// The steps of an operator that changes values and ids, each by itself.
+template <class Change>
+Steps steps_of_any(const Targets& targets, const Change& change, double cost) {
+  Steps steps;
+  add_value_steps<float>(steps, targets.dense, change, cost);
+  add_value_steps<std::int64_t>(steps, targets.sparse, change, cost);
+  return steps;
+}
+
 /// Clamps values and ids to limits; lists keep their lengths.
 struct Clamp {
   float low = 0;
@@ -29,16 +38,16 @@ struct Clamp {
   std::int64_t low_id = 0;
   std::int64_t high_id = 0;
 
-  void operator()(StepRun& run, float* values) const {
-    run.kernels.clamp(values, run.columns.rows, low, high);
+  void operator()(const Kernels& kernels, float* values, std::size_t count) const {
+    kernels.clamp(values, count, low, high);
   }
-  void operator()(StepRun& run, const SparseColumn& column) const {
-    run.kernels.clamp_ids(column.values, column.count(run.columns.rows), low_id, high_id);
+  void operator()(const Kernels& kernels, std::int64_t* ids, std::size_t count) const {
+    kernels.clamp_ids(ids, count, low_id, high_id);
   }
 };
 
-StepPtr make_clamp(OpInput& input) {
-  Targets targets = targets_of_any(input.columns);
+Steps make_clamp(OpInput& input) {
+  const Targets targets = targets_of_any(input.columns);
   OpRequest& params = input.params;
   Clamp limits{-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity(),
                IdRange{}.low, IdRange{}.high};
@@ -60,32 +69,24 @@ StepPtr make_clamp(OpInput& input) {
     const IdRange before = IdRange::of(feature);
     feature.bound = IdRange{held(before.low), held(before.high)}.bound();
   }
-  return target_step(std::move(targets), limits);
+  return steps_of_any(targets, limits, 0.3);
 }
 
-/// Replaces missing values by a value, and empty lists by a list of one id.
-class FillStep final : public TransformPlan::Step {
+/// Replaces empty lists by a list of one id.
+class FillListsStep final : public TransformPlan::Step {
  public:
-  FillStep(Targets targets, float value, std::int64_t id)
-      : targets_(std::move(targets)), value_(value), id_(id) {}
+  FillListsStep(ColumnTarget target, std::int64_t id) : target_(target), id_(id) {}
+
+  StepFacts facts() const override {
+    StepFacts facts = facts_of(ColumnKind::kSparse, target_);
+    facts.lists = StepFacts::Lists::kFill;
+    facts.cost = 3;
+    return facts;
+  }
 
   Status run(StepRun& run) const override {
-    for (const ColumnTarget& target : targets_.dense) {
-      run.kernels.fill(dense_target(run, target), run.columns.rows, value_);
-    }
-    for (const ColumnTarget& target : targets_.sparse) fill_lists(run, target);
-    return {};
-  }
-
-  void bound(SizeBound& size) const override {
-    size.hold_targets({targets_.dense, {}});
-    size.hold_copies(targets_.sparse, 1);
-  }
-
- private:
-  void fill_lists(StepRun& run, const ColumnTarget& target) const {
     const std::size_t rows = run.columns.rows;
-    const SparseColumn source = run.columns.sparse[target.from];
+    const SparseColumn source = run.columns.sparse[target_.from];
     SparseColumn filled = hold_sparse(run, source.count(rows) + rows);
     std::int64_t* to = filled.values;
     for (std::size_t row = 0; row < rows; ++row) {
@@ -94,16 +95,19 @@ class FillStep final : public TransformPlan::Step {
       if (ids.empty()) *to++ = id_;
       filled.offsets[row + 1] = static_cast<std::int32_t>(to - filled.values);
     }
-    put_column(run.columns.sparse, target.to, filled);
+    put_column(run.columns.sparse, target_.to, filled);
+    return {};
   }
 
-  Targets targets_;
-  float value_;
+  void bound(SizeBound& size) const override { size.hold_copies({&target_, 1}, 1); }
+
+ private:
+  ColumnTarget target_;
   std::int64_t id_;
 };
 
-StepPtr make_fill(OpInput& input) {
-  Targets targets = targets_of_any(input.columns);
+Steps make_fill(OpInput& input) {
+  const Targets targets = targets_of_any(input.columns);
   const auto value = static_cast<float>(input.params.number_or("value", 0));
   if (!std::isfinite(value)) input.params.refuse("value", "must be finite as float32");
   const std::int64_t id = targets.sparse.empty() ? 0 : input.params.integer_or("value", 0);
@@ -112,7 +116,15 @@ StepPtr make_fill(OpInput& input) {
     const IdRange before = IdRange::of(feature);
     feature.bound = IdRange{std::min(before.low, id), std::max(before.high, id)}.bound();
   }
-  return std::make_unique<FillStep>(std::move(targets), value, id);
+  Steps steps;
+  const auto fill = [value](const Kernels& kernels, float* values, std::size_t count) {
+    kernels.fill(values, count, value);
+  };
+  add_value_steps<float>(steps, targets.dense, fill, 0.2, StepFacts::Missing::kNone);
+  for (const ColumnTarget& target : targets.sparse) {
+    steps.push_back(std::make_unique<FillListsStep>(target, id));
+  }
+  return steps;
 }
 
 constexpr std::int64_t kDay = 86400;
@@ -126,12 +138,11 @@ std::int64_t hour_of(std::int64_t seconds, std::int64_t zone) {
 struct LocalHour {
   std::int64_t zone = 0;
 
-  void operator()(StepRun& run, float* values) const {
-    for (std::size_t row = 0; row < run.columns.rows; ++row) values[row] = hour(values[row]);
+  void operator()(const Kernels&, float* values, std::size_t count) const {
+    for (std::size_t i = 0; i < count; ++i) values[i] = hour(values[i]);
   }
-  void operator()(StepRun& run, const SparseColumn& column) const {
-    const std::size_t count = column.count(run.columns.rows);
-    for (std::size_t i = 0; i < count; ++i) column.values[i] = hour_of(column.values[i], zone);
+  void operator()(const Kernels&, std::int64_t* ids, std::size_t count) const {
+    for (std::size_t i = 0; i < count; ++i) ids[i] = hour_of(ids[i], zone);
   }
 
  private:
@@ -145,93 +156,100 @@ struct LocalHour {
   }
 };
 
-StepPtr make_local_hour(OpInput& input) {
-  Targets targets = targets_of_any(input.columns);
+Steps make_local_hour(OpInput& input) {
+  const Targets targets = targets_of_any(input.columns);
   const std::int64_t zone = input.params.integer_or("tz_offset", 0, {-kDay, kDay});
   for (const ColumnTarget& target : targets.sparse) {
     input.columns.schema().sparse[target.to].bound = 24;
   }
-  return target_step(std::move(targets), LocalHour{floor_mod(zone, kDay)});
+  return steps_of_any(targets, LocalHour{floor_mod(zone, kDay)}, 3);
 }
 
-/// A source column and the index of the first of its `size` result columns.
+/// A source column and the slot of the first of its `size` result columns.
 struct OneHotTarget {
   ColumnRef from;
   std::size_t first = 0;
+  std::size_t size = 0;
+  bool drop_source = false;
 };
 
-/// Makes `size` dense columns per source: column k is 1 where the row's value is k, else 0.
+/// Makes `size` dense columns of a source: column k is 1 where the row's value is k, else 0.
 class OneHotStep final : public TransformPlan::Step {
  public:
-  OneHotStep(std::vector<OneHotTarget> targets, Targets dropped, std::size_t size)
-      : targets_(std::move(targets)), dropped_(std::move(dropped)), size_(size) {}
+  explicit OneHotStep(OneHotTarget target) : target_(target) {}
+
+  StepFacts facts() const override {
+    StepFacts facts{.reads = {target_.from},
+                    .missing = StepFacts::Missing::kNone,
+                    .inflates = true,
+                    .cost = 2 + 0.2 * static_cast<double>(target_.size)};
+    for (std::size_t k = 0; k < target_.size; ++k) {
+      facts.writes.push_back({ColumnKind::kDense, target_.first + k});
+    }
+    if (target_.drop_source) facts.writes.push_back(target_.from);
+    return facts;
+  }
 
   Status run(StepRun& run) const override {
-    for (const OneHotTarget& target : targets_) {
-      for (std::size_t k = 0; k < size_; ++k) {
-        float* values = hold_dense(run);
-        std::fill_n(values, run.columns.rows, 0.0F);
-        put_column(run.columns.dense, target.first + k, values);
-      }
-      if (target.from.kind == ColumnKind::kDense) {
-        mark_values(run.columns, target);
-      } else {
-        mark_ids(run.columns, target);
-      }
+    for (std::size_t k = 0; k < target_.size; ++k) {
+      float* values = hold_dense(run);
+      std::fill_n(values, run.columns.rows, 0.0F);
+      put_column(run.columns.dense, target_.first + k, values);
     }
-    drop_sources(run.columns.dense, dropped_.dense);
-    drop_sources(run.columns.sparse, dropped_.sparse);
+    if (target_.from.kind == ColumnKind::kDense) {
+      mark_values(run.columns);
+      if (target_.drop_source) run.columns.dense[target_.from.index] = nullptr;
+    } else {
+      mark_ids(run.columns);
+      if (target_.drop_source) run.columns.sparse[target_.from.index] = {};
+    }
     return {};
   }
 
   void bound(SizeBound& size) const override {
-    for (std::size_t i = 0; i < targets_.size() * size_; ++i) size.hold_dense();
-    size.drop_sparse(dropped_.sparse);
+    for (std::size_t i = 0; i < target_.size; ++i) size.hold_dense();
   }
 
  private:
-  void mark_values(ColumnSet& columns, const OneHotTarget& target) const {
-    const float* values = columns.dense[target.from.index];
-    const auto end = static_cast<float>(size_);
+  void mark_values(ColumnSet& columns) const {
+    const float* values = columns.dense[target_.from.index];
+    const auto end = static_cast<float>(target_.size);
     for (std::size_t row = 0; row < columns.rows; ++row) {
       if (!(values[row] >= 0.0F && values[row] < end)) continue;  // a NaN is skipped too
-      columns.dense[target.first + static_cast<std::size_t>(values[row])][row] = 1.0F;
+      columns.dense[target_.first + static_cast<std::size_t>(values[row])][row] = 1.0F;
     }
   }
 
-  void mark_ids(ColumnSet& columns, const OneHotTarget& target) const {
+  void mark_ids(ColumnSet& columns) const {
     for (std::size_t row = 0; row < columns.rows; ++row) {
-      for (const std::int64_t id : ids_of(columns.sparse[target.from.index], row)) {
+      for (const std::int64_t id : ids_of(columns.sparse[target_.from.index], row)) {
         const auto k = static_cast<std::uint64_t>(id);
-        if (k < size_) columns.dense[target.first + k][row] = 1.0F;
+        if (k < target_.size) columns.dense[target_.first + k][row] = 1.0F;
       }
     }
   }
 
-  std::vector<OneHotTarget> targets_;
-  Targets dropped_;
-  std::size_t size_;
+  OneHotTarget target_;
 };
 
-StepPtr make_one_hot(OpInput& input) {
+Steps make_one_hot(OpInput& input) {
   const auto size = static_cast<std::size_t>(input.params.integer("size", {1, 4096}));
-  std::vector<OneHotTarget> targets;
-  Targets dropped;
-  Schema& schema = input.columns.schema();
-  for (const ColumnRef from : input.columns.any()) {
+  Steps steps;
+  const std::vector<ColumnRef> sources = input.columns.any();
+  const bool drops = !input.columns.has_output();
+  for (const ColumnRef from : sources) {
     const std::string source = input.columns.name_of(from);
     const std::string name = input.columns.output_name(source, source);
-    targets.push_back({from, schema.dense.size()});
+    const std::size_t first = input.columns.schema().dense.size();
     for (std::size_t k = 0; k < size; ++k) {
       input.columns.add(ColumnKind::kDense, {name + '_' + std::to_string(k), 0});
     }
-    if (input.columns.has_output()) continue;
-    auto& of_kind = from.kind == ColumnKind::kDense ? dropped.dense : dropped.sparse;
-    of_kind.push_back({from.index, 0, true});
+    steps.push_back(std::make_unique<OneHotStep>(OneHotTarget{from, first, size, drops}));
   }
-  drop_sources(schema.dense, dropped.dense);
-  drop_sources(schema.sparse, dropped.sparse);
-  return std::make_unique<OneHotStep>(std::move(targets), std::move(dropped), size);
+  for (const ColumnRef from : sources) {
+    if (drops) input.columns.drop(from);
+  }
+  return steps;
 }
 
 }  // namespace

@@ -19,13 +19,35 @@ std::string quoted(const std::string& name) { return '"' + name + '"'; }
 
 }  // namespace
 
-std::vector<std::size_t> dropped_sources(std::span<const ColumnTarget> targets) {
-  std::vector<std::size_t> dropped;
-  for (const ColumnTarget& target : targets) {
-    if (target.drop_source) dropped.push_back(target.from);
+std::size_t ColumnSlots::add(ColumnKind kind, const SparseFeature& column) {
+  live(kind).push_back(true);
+  if (kind == ColumnKind::kSparse) {
+    columns_.sparse.push_back(column);
+  } else {
+    columns_.dense.push_back(column.name);
   }
-  std::sort(dropped.rbegin(), dropped.rend());
-  return dropped;
+  return live(kind).size() - 1;
+}
+
+std::vector<std::size_t> ColumnSlots::live_slots(ColumnKind kind) const {
+  std::vector<std::size_t> slots;
+  for (std::size_t i = 0; i < live(kind).size(); ++i) {
+    if (live(kind)[i]) slots.push_back(i);
+  }
+  return slots;
+}
+
+Schema ColumnSlots::live_schema() const {
+  Schema schema = columns_;
+  schema.dense.clear();
+  schema.sparse.clear();
+  for (const std::size_t i : live_slots(ColumnKind::kDense)) {
+    schema.dense.push_back(columns_.dense[i]);
+  }
+  for (const std::size_t i : live_slots(ColumnKind::kSparse)) {
+    schema.sparse.push_back(columns_.sparse[i]);
+  }
+  return schema;
 }
 
 void ColumnBinder::match(const std::string& pattern, const std::vector<ColumnKind>& kinds,
@@ -39,8 +61,9 @@ void ColumnBinder::match(const std::string& pattern, const std::vector<ColumnKin
     right = true;
     if (std::find(found.begin(), found.end(), column) == found.end()) found.push_back(column);
   };
-  for (std::size_t i = 0; i < schema_.dense.size(); ++i) visit({ColumnKind::kDense, i});
-  for (std::size_t i = 0; i < schema_.sparse.size(); ++i) visit({ColumnKind::kSparse, i});
+  for (const ColumnKind kind : {ColumnKind::kDense, ColumnKind::kSparse}) {
+    for (const std::size_t i : slots_.live_slots(kind)) visit({kind, i});
+  }
   if (!any) {
     request_.refuse("columns", is_pattern(pattern) ? quoted(pattern) + " matches no column"
                                                    : "no column " + quoted(pattern) +
@@ -79,7 +102,7 @@ std::vector<std::size_t> ColumnBinder::sparse_pair() {
 }
 
 std::size_t ColumnBinder::sparse_named(const std::string& key, const std::string& name) {
-  for (std::size_t i = 0; i < schema_.sparse.size(); ++i) {
+  for (const std::size_t i : slots_.live_slots(ColumnKind::kSparse)) {
     if (schema_.sparse[i].name == name) return i;
   }
   request_.refuse(key, quoted(name) + " is no sparse column" + did_you_mean(name, names()));
@@ -101,13 +124,11 @@ std::vector<ColumnTarget> ColumnBinder::results(ColumnKind from,
     } else if (from == to) {
       targets.push_back({source, source, false});
     } else {
-      targets.push_back({source, append(to, result), true});
+      targets.push_back({source, slots_.add(to, result), true});
     }
   }
-  if (from == ColumnKind::kDense) {
-    drop_sources(schema_.dense, targets);
-  } else {
-    drop_sources(schema_.sparse, targets);
+  for (const ColumnTarget& target : targets) {
+    if (target.drop_source) drop({from, target.from});
   }
   return targets;
 }
@@ -126,16 +147,7 @@ std::size_t ColumnBinder::add(ColumnKind kind, const SparseFeature& column) {
   if (std::ranges::count(schema_.extra, column.name, &ExtraColumn::name) > 0) {
     request_.refuse("output", quoted(column.name) + " is a column of columns.extra; name another");
   }
-  return append(kind, column);
-}
-
-std::size_t ColumnBinder::append(ColumnKind kind, const SparseFeature& column) {
-  if (kind == ColumnKind::kSparse) {
-    schema_.sparse.push_back(column);
-    return schema_.sparse.size() - 1;
-  }
-  schema_.dense.push_back(column.name);
-  return schema_.dense.size() - 1;
+  return slots_.add(kind, column);
 }
 
 std::string ColumnBinder::output_name(const std::string& source, const std::string& otherwise) {
@@ -165,8 +177,9 @@ const std::string& ColumnBinder::name_of(ColumnRef column) const {
 }
 
 std::vector<std::string> ColumnBinder::names() const {
-  std::vector<std::string> all = schema_.dense;
-  for (const SparseFeature& feature : schema_.sparse) all.push_back(feature.name);
+  const Schema live = slots_.live_schema();
+  std::vector<std::string> all = live.dense;
+  for (const SparseFeature& feature : live.sparse) all.push_back(feature.name);
   return all;
 }
 

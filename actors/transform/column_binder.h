@@ -3,26 +3,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "actors/transform/op_request.h"
+#include "actors/transform/order/step_facts.h"
 #include "core/data/schema.h"
 
 namespace forebay {
 
-enum class ColumnKind : std::uint8_t { kDense, kSparse };
-
-struct ColumnRef {
-  ColumnKind kind = ColumnKind::kDense;
-  std::size_t index = 0;  ///< In the schema's list of its kind.
-
-  bool operator==(const ColumnRef&) const = default;
-};
-
-/// The target of an operator's result: in place of its source, or an additional column at the end
-/// of the list of its kind; then `drop_source` says whether the source is removed from its list.
+/// The target of an operator's result, by slots: in place of its source, or an additional column;
+/// then `drop_source` says whether the source is dropped.
 struct ColumnTarget {
   std::size_t from = 0;
   std::size_t to = 0;
@@ -35,17 +26,41 @@ struct Targets {
   std::vector<ColumnTarget> sparse;
 };
 
-/// Indices of the dropped sources in descending order, so that erasing one moves no source still to
-/// be erased.
-std::vector<std::size_t> dropped_sources(std::span<const ColumnTarget> targets);
+/// The columns of a job's whole operator list, each in a slot of its own: the decoded ones first,
+/// then every column that an operator makes, in the order of the list as written.
+///
+/// A column that an operator drops keeps its slot, so no operator changes the slots of another, and
+/// operators may run in another order than they are written in.
+class ColumnSlots {
+ public:
+  explicit ColumnSlots(const Schema& decoded)
+      : columns_(decoded),
+        dense_(decoded.dense.size(), true),
+        sparse_(decoded.sparse.size(), true) {}
 
-/// Removes the dropped sources from the list of their kind.
-template <class Column>
-void drop_sources(std::vector<Column>& columns, std::span<const ColumnTarget> targets) {
-  for (const std::size_t index : dropped_sources(targets)) {
-    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(index));
+  /// All columns by slot, dropped ones included.
+  Schema& columns() { return columns_; }
+  const Schema& columns() const { return columns_; }
+
+  bool is_live(ColumnRef column) const { return live(column.kind)[column.index]; }
+  std::size_t add(ColumnKind kind, const SparseFeature& column);
+  void drop(ColumnRef column) { live(column.kind)[column.index] = false; }
+
+  /// The slots of a kind that are not dropped, in the order of the columns.
+  std::vector<std::size_t> live_slots(ColumnKind kind) const;
+  /// The schema of the columns that are not dropped.
+  Schema live_schema() const;
+
+ private:
+  std::vector<bool>& live(ColumnKind kind) { return kind == ColumnKind::kDense ? dense_ : sparse_; }
+  const std::vector<bool>& live(ColumnKind kind) const {
+    return kind == ColumnKind::kDense ? dense_ : sparse_;
   }
-}
+
+  Schema columns_;
+  std::vector<bool> dense_;  // whether the slot's column is there
+  std::vector<bool> sparse_;
+};
 
 /// The ids a sparse column may hold, both ends included.
 struct IdRange {
@@ -72,8 +87,9 @@ struct IdRange {
 /// sources.
 class ColumnBinder {
  public:
-  /// Changes `schema` as the operator will change the columns.
-  ColumnBinder(OpRequest& request, Schema& schema) : request_(request), schema_(schema) {}
+  /// Changes `slots` as the operator will change the columns.
+  ColumnBinder(OpRequest& request, ColumnSlots& slots)
+      : request_(request), slots_(slots), schema_(slots.columns()) {}
 
   /// The columns that the patterns of `columns` match, in the patterns' order, each column once. A
   /// pattern skips columns of another kind, unless it matches no column of the right kind.
@@ -94,11 +110,13 @@ class ColumnBinder {
 
   /// Adds a column, whose name must be new, at the end of the list of its kind.
   std::size_t add(ColumnKind kind, const SparseFeature& column);
+  void drop(ColumnRef column) { slots_.drop(column); }
 
   /// The `output` pattern applied to a source; `otherwise` if no pattern is given.
   std::string output_name(const std::string& source, const std::string& otherwise);
   bool has_output() const { return request_.has("output"); }
 
+  /// The columns by slot.
   Schema& schema() { return schema_; }
   const std::string& name_of(ColumnRef column) const;
 
@@ -107,11 +125,11 @@ class ColumnBinder {
   std::vector<std::size_t> of_kind(ColumnKind kind);
   void match(const std::string& pattern, const std::vector<ColumnKind>& kinds,
              std::vector<ColumnRef>& found);
-  std::size_t append(ColumnKind kind, const SparseFeature& column);
   void check_pattern(std::size_t num_sources);
   std::vector<std::string> names() const;
 
   OpRequest& request_;
+  ColumnSlots& slots_;
   Schema& schema_;
 };
 

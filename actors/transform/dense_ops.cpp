@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -9,61 +10,84 @@
 namespace forebay {
 namespace {
 
-/// Runs `kernel(run, values)` over dense columns, in place or on a copy.
+/// Runs `kernel(kernels, values, count)` over dense columns, in place or on a copy.
 template <class Kernel>
-StepPtr dense_step(OpInput& input, Kernel kernel) {
-  return target_step(input.columns.same_kind(input.columns.dense(), {}), std::move(kernel));
+Steps dense_steps(OpInput& input, const Kernel& kernel, double cost,
+                  StepFacts::Missing missing = StepFacts::Missing::kKept) {
+  Steps steps;
+  add_value_steps<float>(steps, input.columns.same_kind(input.columns.dense(), {}).dense, kernel,
+                         cost, missing);
+  return steps;
 }
 
-StepPtr make_log1p(OpInput& input) {
-  return dense_step(
-      input, [](StepRun& run, float* values) { run.kernels.log1p(values, run.columns.rows); });
+Steps make_log1p(OpInput& input) {
+  return dense_steps(
+      input,
+      [](const Kernels& kernels, float* values, std::size_t count) {
+        kernels.log1p(values, count);
+      },
+      0.5);
 }
 
-StepPtr make_log(OpInput& input) {
+Steps make_log(OpInput& input) {
   const double add = input.params.number("add", {1e-6, 1e9});
-  return dense_step(input, [add](StepRun& run, float* values) {
-    run.kernels.log_plus(values, run.columns.rows, add);
-  });
+  return dense_steps(
+      input,
+      [add](const Kernels& kernels, float* values, std::size_t count) {
+        kernels.log_plus(values, count, add);
+      },
+      1.5, StepFacts::Missing::kNone);
 }
 
-StepPtr make_logit(OpInput& input) {
+Steps make_logit(OpInput& input) {
   const double eps = input.params.number_or("eps", 1e-6, {1e-12, 0.499});
-  return dense_step(input, [eps](StepRun& run, float* values) {
-    run.kernels.logit(values, run.columns.rows, eps);
-  });
+  return dense_steps(
+      input,
+      [eps](const Kernels& kernels, float* values, std::size_t count) {
+        kernels.logit(values, count, eps);
+      },
+      2);
 }
 
-StepPtr make_box_cox(OpInput& input) {
+Steps make_box_cox(OpInput& input) {
   const double lambda = input.params.number("lambda", {-100, 100});
   const double low = input.params.number_or("min", 1e-6, {1e-30, 1e30});
-  return dense_step(input, [=](StepRun& run, float* values) {
-    run.kernels.box_cox(values, run.columns.rows, lambda, low);
-  });
+  return dense_steps(
+      input,
+      [=](const Kernels& kernels, float* values, std::size_t count) {
+        kernels.box_cox(values, count, lambda, low);
+      },
+      4);
 }
 
 /// Maps values to bucket numbers; a NaN, missing or not, has no bucket and gives an empty list.
 class BucketizeStep final : public TransformPlan::Step {
  public:
-  BucketizeStep(std::vector<ColumnTarget> targets, std::vector<float> borders)
-      : targets_(std::move(targets)), borders_(std::move(borders)) {}
+  BucketizeStep(ColumnTarget target, std::shared_ptr<const std::vector<float>> borders)
+      : target_(target), borders_(std::move(borders)) {}
+
+  StepFacts facts() const override {
+    StepFacts facts{
+        .reads = {{ColumnKind::kDense, target_.from}},
+        .writes = {{ColumnKind::kSparse, target_.to}},
+        .inflates = true,
+        .cost = 2 + 0.1 * static_cast<double>(std::min<std::size_t>(borders_->size(), 100))};
+    if (target_.drop_source) facts.writes.push_back({ColumnKind::kDense, target_.from});
+    return facts;
+  }
 
   Status run(StepRun& run) const override {
-    for (const ColumnTarget& target : targets_) {
-      const std::size_t rows = run.columns.rows;
-      SparseColumn column = hold_sparse(run, rows);
-      run.kernels.bucketize(run.columns.dense[target.from], rows, borders_.data(), borders_.size(),
-                            column.values);
-      keep_buckets(column, rows);
-      put_column(run.columns.sparse, target.to, column);
-    }
-    drop_sources(run.columns.dense, targets_);
+    const std::size_t rows = run.columns.rows;
+    SparseColumn column = hold_sparse(run, rows);
+    run.kernels.bucketize(run.columns.dense[target_.from], rows, borders_->data(), borders_->size(),
+                          column.values);
+    keep_buckets(column, rows);
+    put_column(run.columns.sparse, target_.to, column);
+    if (target_.drop_source) run.columns.dense[target_.from] = nullptr;
     return {};
   }
 
-  void bound(SizeBound& size) const override {
-    for (const ColumnTarget& target : targets_) size.hold_sparse(target.to, size.rows());
-  }
+  void bound(SizeBound& size) const override { size.hold_sparse(target_.to, size.rows()); }
 
  private:
   static void keep_buckets(SparseColumn& column, std::size_t rows) {
@@ -76,8 +100,8 @@ class BucketizeStep final : public TransformPlan::Step {
     }
   }
 
-  std::vector<ColumnTarget> targets_;
-  std::vector<float> borders_;
+  ColumnTarget target_;
+  std::shared_ptr<const std::vector<float>> borders_;  // of all columns of the operator
 };
 
 /// The borders as floats, which is what values are compared with.
@@ -101,12 +125,15 @@ std::vector<float> read_borders(OpRequest& params) {
   return borders;
 }
 
-StepPtr make_bucketize(OpInput& input) {
-  std::vector<float> borders = read_borders(input.params);
-  const auto bound = static_cast<std::int64_t>(borders.size()) + 1;
-  auto targets =
-      input.columns.results(ColumnKind::kDense, input.columns.dense(), ColumnKind::kSparse, bound);
-  return std::make_unique<BucketizeStep>(std::move(targets), std::move(borders));
+Steps make_bucketize(OpInput& input) {
+  const auto borders = std::make_shared<const std::vector<float>>(read_borders(input.params));
+  const auto bound = static_cast<std::int64_t>(borders->size()) + 1;
+  Steps steps;
+  for (const ColumnTarget& target : input.columns.results(ColumnKind::kDense, input.columns.dense(),
+                                                          ColumnKind::kSparse, bound)) {
+    steps.push_back(std::make_unique<BucketizeStep>(target, borders));
+  }
+  return steps;
 }
 
 }  // namespace

@@ -11,34 +11,36 @@
 namespace forebay {
 namespace {
 
-/// Runs `kernel(run, ids, count)` over all ids of sparse columns, in place or on a copy; lists keep
-/// their lengths. Records `bound` for the columns that it produces.
+/// Runs `kernel(kernels, ids, count)` over all ids of sparse columns, in place or on a copy; lists
+/// keep their lengths. Records `bound` for the columns that it produces.
 template <class Kernel>
-StepPtr id_step(OpInput& input, std::int64_t bound, Kernel kernel) {
-  Targets targets = input.columns.same_kind({}, input.columns.sparse());
+Steps id_steps(OpInput& input, std::int64_t bound, double cost, const Kernel& kernel) {
+  const Targets targets = input.columns.same_kind({}, input.columns.sparse());
   for (const ColumnTarget& target : targets.sparse) {
     input.columns.schema().sparse[target.to].bound = bound;
   }
-  return target_step(std::move(targets), [=](StepRun& run, const SparseColumn& column) {
-    kernel(run, column.values, column.count(run.columns.rows));
-  });
+  Steps steps;
+  add_value_steps<std::int64_t>(steps, targets.sparse, kernel, cost);
+  return steps;
 }
 
-StepPtr make_sigrid_hash(OpInput& input) {
+Steps make_sigrid_hash(OpInput& input) {
   const auto salt = static_cast<std::uint64_t>(input.params.integer_or("salt", 0));
   const std::int64_t max_value = input.params.integer("max_value", {.low = 1});
   const FloorMod modulus = FloorMod::by(max_value < 1 ? 1 : max_value);
-  return id_step(input, max_value, [=](StepRun& run, std::int64_t* ids, std::size_t count) {
-    run.kernels.sigrid_hash(ids, count, salt, modulus);
-  });
+  return id_steps(input, max_value, 2,
+                  [=](const Kernels& kernels, std::int64_t* ids, std::size_t count) {
+                    kernels.sigrid_hash(ids, count, salt, modulus);
+                  });
 }
 
-StepPtr make_positive_modulus(OpInput& input) {
+Steps make_positive_modulus(OpInput& input) {
   const std::int64_t divisor = input.params.integer("modulus", {.low = 1});
   const FloorMod modulus = FloorMod::by(divisor < 1 ? 1 : divisor);
-  return id_step(input, divisor, [=](StepRun& run, std::int64_t* ids, std::size_t count) {
-    run.kernels.floor_mod(ids, count, modulus);
-  });
+  return id_steps(input, divisor, 1,
+                  [=](const Kernels& kernels, std::int64_t* ids, std::size_t count) {
+                    kernels.floor_mod(ids, count, modulus);
+                  });
 }
 
 /// A fixed map from id to id: open addressing at a load of at most a half. Immutable once filled.
@@ -78,14 +80,14 @@ class MapTable {
   std::size_t mask_;
 };
 
-StepPtr make_map_id(OpInput& input) {
+Steps make_map_id(OpInput& input) {
   const std::vector<std::int64_t> keys = input.params.integers("keys");
   const std::vector<std::int64_t> values = input.params.integers("values");
   const std::int64_t otherwise = input.params.integer_or("default", 0);
   if (keys.size() != values.size()) {
     input.params.refuse("values", "must be as many as the keys: " + std::to_string(keys.size()) +
                                       ", not " + std::to_string(values.size()));
-    return nullptr;
+    return {};
   }
   auto table = std::make_shared<MapTable>(keys.size());
   IdRange range{otherwise, otherwise};
@@ -96,11 +98,11 @@ StepPtr make_map_id(OpInput& input) {
     range = {std::min(range.low, values[i]), std::max(range.high, values[i])};
   }
   const std::shared_ptr<const MapTable> map = table;
-  return id_step(input, range.bound(),
-                 [map, otherwise](StepRun&, std::int64_t* ids, std::size_t count) {
-                   for (std::size_t i = 0; i < count; ++i)
-                     ids[i] = map->value_or(ids[i], otherwise);
-                 });
+  return id_steps(input, range.bound(), 5,
+                  [map, otherwise](const Kernels&, std::int64_t* ids, std::size_t count) {
+                    for (std::size_t i = 0; i < count; ++i)
+                      ids[i] = map->value_or(ids[i], otherwise);
+                  });
 }
 
 }  // namespace

@@ -26,6 +26,12 @@ class ListStep final : public TransformPlan::Step {
   ListStep(std::vector<std::size_t> sources, std::size_t to, Rule rule)
       : sources_(std::move(sources)), to_(to), rule_(rule) {}
 
+  StepFacts facts() const override {
+    StepFacts facts{.writes = {{ColumnKind::kSparse, to_}}, .inflates = true, .cost = 20};
+    for (const std::size_t source : sources_) facts.reads.push_back({ColumnKind::kSparse, source});
+    return facts;
+  }
+
   Status run(StepRun& run) const override {
     const std::size_t rows = run.columns.rows;
     std::vector<SparseColumn> sources;
@@ -74,14 +80,16 @@ class ListStep final : public TransformPlan::Step {
 
 /// Makes the step over `sources`; the result replaces the first source or goes to `output`.
 template <class Rule>
-StepPtr list_step(OpInput& input, const std::vector<std::size_t>& sources, Rule rule,
-                  std::int64_t bound = 0) {
-  if (sources.empty()) return nullptr;
+Steps list_steps(OpInput& input, const std::vector<std::size_t>& sources, Rule rule,
+                 std::int64_t bound = 0) {
+  Steps steps;
+  if (sources.empty()) return steps;
   const Targets targets = input.columns.same_kind({}, {sources.front()});
-  if (targets.sparse.empty()) return nullptr;
+  if (targets.sparse.empty()) return steps;
   const std::size_t to = targets.sparse.front().to;
   input.columns.schema().sparse[to].bound = bound;
-  return std::make_unique<ListStep<Rule>>(sources, to, rule);
+  steps.push_back(std::make_unique<ListStep<Rule>>(sources, to, rule));
+  return steps;
 }
 
 /// Cuts lists in place.
@@ -102,9 +110,12 @@ struct FirstX {
   }
 };
 
-StepPtr make_first_x(OpInput& input) {
+Steps make_first_x(OpInput& input) {
   const std::int64_t most = input.params.integer("x", {.low = 1});
-  return target_step(input.columns.same_kind({}, input.columns.sparse()), FirstX{most});
+  Steps steps;
+  add_list_steps(steps, input.columns.same_kind({}, input.columns.sparse()).sparse, FirstX{most},
+                 StepFacts::Lists::kCut);
+  return steps;
 }
 
 /// Hashes of n consecutive ids of the columns' lists, laid end to end.
@@ -135,9 +146,9 @@ struct NGram {
   }
 };
 
-StepPtr make_n_gram(OpInput& input) {
+Steps make_n_gram(OpInput& input) {
   const std::int64_t n = input.params.integer("n", {1, 64});
-  return list_step(input, input.columns.sparse(), NGram{n});
+  return list_steps(input, input.columns.sparse(), NGram{n});
 }
 
 /// Hashes of all pairs of two lists, the first list's ids in the outer loop.
@@ -164,9 +175,9 @@ struct Cartesian {
   }
 };
 
-StepPtr make_cartesian(OpInput& input) {
+Steps make_cartesian(OpInput& input) {
   const std::int64_t max_ids = input.params.integer_or("max_ids", 64, {1, 1 << 16});
-  return list_step(input, input.columns.sparse_pair(), Cartesian{max_ids});
+  return list_steps(input, input.columns.sparse_pair(), Cartesian{max_ids});
 }
 
 /// The ids of the first list that are also in the second, each once, in the first list's order.
@@ -192,28 +203,31 @@ struct Intersection {
   std::size_t most_ids(std::size_t, std::size_t ids) const { return ids; }
 };
 
-StepPtr make_intersection(OpInput& input) {
+Steps make_intersection(OpInput& input) {
   const auto pair = input.columns.sparse_pair();
-  if (pair.empty()) return nullptr;
+  if (pair.empty()) return {};
   const std::int64_t bound = input.columns.schema().sparse[pair[0]].bound;
-  return list_step(input, pair, Intersection{}, bound);
+  return list_steps(input, pair, Intersection{}, bound);
 }
 
 /// Adds a column beside each source: the index of each id in its list.
-StepPtr make_enumerate(OpInput& input) {
+Steps make_enumerate(OpInput& input) {
   const std::int64_t start = input.params.integer_or("start", 0, {0, std::int64_t{1} << 62});
-  Targets targets;
+  std::vector<ColumnTarget> targets;
   for (const std::size_t from : input.columns.sparse()) {
     const std::string source = input.columns.schema().sparse[from].name;
     const std::string name = input.columns.output_name(source, source + "_index");
-    targets.sparse.push_back({from, input.columns.add(ColumnKind::kSparse, {name, 0}), false});
+    targets.push_back({from, input.columns.add(ColumnKind::kSparse, {name, 0}), false});
   }
-  return target_step(std::move(targets), [=](StepRun& run, const SparseColumn& places) {
+  const auto number = [=](StepRun& run, const SparseColumn& places) {
     for (std::size_t row = 0; row < run.columns.rows; ++row) {
       std::int64_t place = start;
       for (std::int64_t& id : ids_of(places, row)) id = place++;
     }
-  });
+  };
+  Steps steps;
+  add_list_steps(steps, targets, number, StepFacts::Lists::kOther);
+  return steps;
 }
 
 }  // namespace

@@ -9,19 +9,19 @@
 
 namespace forebay {
 
-/// The input of an operator's `make`. Errors are recorded through either member; the step is then
-/// dropped.
+/// The input of an operator's `make`. Errors are recorded through either member; the steps are
+/// then dropped.
 struct OpInput {
   OpRequest& params;
   ColumnBinder columns;
 };
 
 /// An operator: its description for users, the names of its parameters, and the function that makes
-/// its step.
+/// its steps.
 struct OpEntry {
   OpDescription description;
   std::vector<std::string> params;
-  StepPtr (*make)(OpInput& input);
+  Steps (*make)(OpInput& input);
 };
 
 // The entries, grouped by the file that makes their steps.

@@ -46,6 +46,23 @@ class PythonStep final : public TransformPlan::Step {
         max_ids_(max_ids),
         child_bytes_(child_bytes) {}
 
+  StepFacts facts() const override {
+    StepFacts facts{.missing = StepFacts::Missing::kMade, .may_fail = true, .cost = 500};
+    for (const std::size_t index : columns_.dense) {
+      facts.reads.push_back({ColumnKind::kDense, index});
+    }
+    for (const std::size_t index : columns_.sparse) {
+      facts.reads.push_back({ColumnKind::kSparse, index});
+    }
+    for (const std::size_t index : columns_.new_dense) {
+      facts.writes.push_back({ColumnKind::kDense, index});
+    }
+    for (const std::size_t index : columns_.new_sparse) {
+      facts.writes.push_back({ColumnKind::kSparse, index});
+    }
+    return facts;
+  }
+
   Status run(StepRun& run) const override {
     StepStates alone;
     StepStates& state = run.context.actor != nullptr ? *run.context.actor : alone;
@@ -242,21 +259,23 @@ PythonFunction python_function_of(OpRequest& params) {
 
 // The function is imported once before anything starts: what is wrong with it is found here, and
 // how much memory a process takes.
-StepPtr make_python(OpInput& input) {
+Steps make_python(OpInput& input) {
+  Steps steps;
   OpRequest& params = input.params;
   PythonFunction function = python_function_of(params);
   PythonColumns columns = bind_python_columns(input, function);
   const auto max_ids =
       static_cast<std::size_t>(params.integer_or("max_ids", 1, {.low = 1, .high = 65536}));
   if (params.has("version") && !params.is_integer("version")) params.text("version");
-  if (params.refused()) return nullptr;
+  if (params.refused()) return steps;
   auto process = FunctionProcess::start(function, {});
   if (!process) {
     params.refuse("function: " + function.name + ": " + process.error().message);
-    return nullptr;
+    return steps;
   }
-  return std::make_unique<PythonStep>(std::move(function), std::move(columns), max_ids,
-                                      resident_bytes_of(process->id()));
+  steps.push_back(std::make_unique<PythonStep>(std::move(function), std::move(columns), max_ids,
+                                               resident_bytes_of(process->id())));
+  return steps;
 }
 
 }  // namespace

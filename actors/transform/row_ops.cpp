@@ -39,6 +39,8 @@ class SamplingStep final : public TransformPlan::Step {
  public:
   SamplingStep(double rate, std::uint64_t salt) : rate_(rate), salt_(salt) {}
 
+  StepFacts facts() const override { return {.leaves_out_rows = true, .cost = 5}; }
+
   Status run(StepRun& run) const override {
     ColumnSet& columns = run.columns;
     if (columns.origins == nullptr) return fail(Code::kInvalid, "needs to know the rows' origin");
@@ -66,8 +68,12 @@ class SamplingStep final : public TransformPlan::Step {
     keep(columns.origins, kept);
     if (columns.weights != nullptr) keep(columns.weights, kept);
     for (std::int64_t* values : columns.extras) keep(values, kept);
-    for (float* values : columns.dense) keep(values, kept);
-    for (const SparseColumn& column : columns.sparse) keep_lists(column, kept);
+    for (float* values : columns.dense) {
+      if (values != nullptr) keep(values, kept);
+    }
+    for (const SparseColumn& column : columns.sparse) {
+      if (column.values != nullptr) keep_lists(column, kept);
+    }
     columns.rows = kept.size();
   }
 
@@ -75,16 +81,20 @@ class SamplingStep final : public TransformPlan::Step {
   std::uint64_t salt_;
 };
 
-StepPtr make_sampling(OpInput& input) {
+Steps make_sampling(OpInput& input) {
   const double rate = input.params.number("rate", {0, 1});
   const auto salt = static_cast<std::uint64_t>(input.params.integer_or("salt", 0));
-  return std::make_unique<SamplingStep>(rate, salt);
+  Steps steps;
+  steps.push_back(std::make_unique<SamplingStep>(rate, salt));
+  return steps;
 }
 
 /// Burns CPU time and changes nothing, to build pipelines of a chosen cost.
 class SpinStep final : public TransformPlan::Step {
  public:
   explicit SpinStep(double microseconds) : microseconds_(microseconds) {}
+
+  StepFacts facts() const override { return {.cost = 1e3 * microseconds_}; }
 
   bool set_cost(double microseconds) override {
     microseconds_ = microseconds;
@@ -103,8 +113,10 @@ class SpinStep final : public TransformPlan::Step {
   std::atomic<double> microseconds_;
 };
 
-StepPtr make_spin(OpInput& input) {
-  return std::make_unique<SpinStep>(input.params.number("microseconds", {0, 1e6}));
+Steps make_spin(OpInput& input) {
+  Steps steps;
+  steps.push_back(std::make_unique<SpinStep>(input.params.number("microseconds", {0, 1e6})));
+  return steps;
 }
 
 }  // namespace

@@ -124,9 +124,23 @@ struct ScoredColumn {
 
 class SimilarityStep final : public TransformPlan::Step {
  public:
-  SimilarityStep(ScoredColumn input, ScoredColumn matching, std::vector<ColumnTarget> targets,
-                 Score score)
-      : input_(input), matching_(matching), targets_(std::move(targets)), score_(score) {}
+  SimilarityStep(ScoredColumn input, ScoredColumn matching, ColumnTarget target, Score score)
+      : input_(input), matching_(matching), target_(target), score_(score) {}
+
+  // It fails where a row has another number of scores than of ids.
+  StepFacts facts() const override {
+    StepFacts facts{.writes = {{ColumnKind::kDense, target_.to}},
+                    .missing = StepFacts::Missing::kNone,
+                    .may_fail = input_.has_scores || matching_.has_scores,
+                    .inflates = true,
+                    .cost = 100};
+    for (const ScoredColumn& column : {input_, matching_}) {
+      facts.reads.push_back({ColumnKind::kSparse, column.ids});
+      if (column.has_scores) facts.reads.push_back({ColumnKind::kSparse, column.scores});
+    }
+    if (target_.drop_source) facts.writes.push_back({ColumnKind::kSparse, target_.from});
+    return facts;
+  }
 
   Status run(StepRun& run) const override {
     const std::size_t rows = run.columns.rows;
@@ -144,8 +158,8 @@ class SimilarityStep final : public TransformPlan::Step {
       if (!b) return pass(b);
       result[row] = static_cast<float>(score_(join_repeats(*a), join_repeats(*b)));
     }
-    put_column(run.columns.dense, targets_.front().to, result);
-    drop_sources(run.columns.sparse, targets_);
+    put_column(run.columns.dense, target_.to, result);
+    if (target_.drop_source) run.columns.sparse[target_.from] = {};
     return {};
   }
 
@@ -153,7 +167,6 @@ class SimilarityStep final : public TransformPlan::Step {
     const std::size_t sources[] = {input_.ids, matching_.ids};
     size.hold_dense();
     size.borrow(size.ids(sources) * sizeof(Scored));
-    size.drop_sparse(targets_);
   }
 
   bool needs_origins() const override { return input_.has_scores || matching_.has_scores; }
@@ -179,7 +192,7 @@ class SimilarityStep final : public TransformPlan::Step {
 
   ScoredColumn input_;
   ScoredColumn matching_;
-  std::vector<ColumnTarget> targets_;
+  ColumnTarget target_;
   Score score_;
 };
 
@@ -192,13 +205,16 @@ ScoredColumn scored_column(OpInput& input, std::size_t ids, const std::string& k
 }
 
 template <Score kScore>
-StepPtr make_similarity(OpInput& input) {
+Steps make_similarity(OpInput& input) {
   const auto pair = input.columns.sparse_pair();
-  if (pair.empty()) return nullptr;
+  Steps steps;
+  if (pair.empty()) return steps;
   const ScoredColumn first = scored_column(input, pair[0], "scores");
   const ScoredColumn second = scored_column(input, pair[1], "matching_scores");
-  auto targets = input.columns.results(ColumnKind::kSparse, {pair[0]}, ColumnKind::kDense);
-  return std::make_unique<SimilarityStep>(first, second, std::move(targets), kScore);
+  const auto targets = input.columns.results(ColumnKind::kSparse, {pair[0]}, ColumnKind::kDense);
+  if (targets.empty()) return steps;
+  steps.push_back(std::make_unique<SimilarityStep>(first, second, targets.front(), kScore));
+  return steps;
 }
 
 template <Score kScore>

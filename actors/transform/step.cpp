@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -34,12 +33,14 @@ SparseColumn copy_of(StepRun& run, const SparseColumn& source) {
 
 }  // namespace
 
-SizeBound::SizeBound(std::size_t rows, std::size_t decoded_bytes, std::size_t sparse_columns)
+SizeBound::SizeBound(std::size_t rows, std::size_t decoded_bytes, std::size_t decoded,
+                     std::size_t slots)
     : rows_(rows),
       decoded_ids_(decoded_bytes / sizeof(std::int64_t)),
       held_(decoded_bytes),
-      peak_(decoded_bytes) {
-  for (std::size_t i = 0; i < sparse_columns; ++i) sparse_.push_back({0, i});
+      peak_(decoded_bytes),
+      sparse_(slots) {
+  for (std::size_t i = 0; i < decoded; ++i) sparse_[i].decoded = i;
 }
 
 std::size_t SizeBound::ids(std::span<const std::size_t> sparse) const {
@@ -86,14 +87,16 @@ void SizeBound::hold_copies(std::span<const ColumnTarget> copies, std::size_t mo
   }
 }
 
-void SizeBound::hold_targets(const Targets& targets) {
-  const auto is_copy = [](const ColumnTarget& target) { return target.from != target.to; };
-  for (const ColumnTarget& target : targets.dense) {
-    if (is_copy(target)) hold_dense();
-  }
-  std::vector<ColumnTarget> copies;
-  std::ranges::copy_if(targets.sparse, std::back_inserter(copies), is_copy);
-  hold_copies(copies, 0);
+void SizeBound::hold_target(ColumnKind kind, const ColumnTarget& target) {
+  if (target.from == target.to) return;
+  if (kind == ColumnKind::kDense) return hold_dense();
+  hold_copies({&target, 1}, 0);
+}
+
+StepFacts facts_of(ColumnKind kind, const ColumnTarget& target) {
+  return {.reads = {{kind, target.from}},
+          .writes = {{kind, target.to}},
+          .inflates = target.from != target.to};
 }
 
 std::string StepRun::row_name(std::size_t row) const {

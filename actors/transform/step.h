@@ -12,6 +12,7 @@
 
 #include "actors/transform/column_binder.h"
 #include "actors/transform/kernels.h"
+#include "actors/transform/order/step_facts.h"
 #include "actors/transform/transform.h"
 #include "core/base/check.h"
 #include "core/base/result.h"
@@ -25,7 +26,8 @@ namespace forebay {
 /// hold at most `decoded_ids` ids.
 class SizeBound {
  public:
-  SizeBound(std::size_t rows, std::size_t decoded_bytes, std::size_t sparse_columns);
+  /// `decoded`: how many sparse columns are decoded; `slots`: how many there are in all.
+  SizeBound(std::size_t rows, std::size_t decoded_bytes, std::size_t decoded, std::size_t slots);
 
   std::size_t rows() const { return rows_; }
   std::size_t peak() const { return peak_; }
@@ -42,16 +44,13 @@ class SizeBound {
   /// Adds a buffer of `bytes` that the step returns.
   void borrow(std::size_t bytes);
 
-  /// The sparse column `index` (one past the last: an additional column) gets its own list memory,
-  /// of at most `ids` ids.
+  /// The sparse column `index` gets its own list memory, of at most `ids` ids.
   void hold_sparse(std::size_t index, std::size_t ids);
   /// Each target gets its own list memory for at most the ids of its source, and `more` ids a row.
   void hold_copies(std::span<const ColumnTarget> copies, std::size_t more);
   void hold_dense() { hold(rows_ * sizeof(float)); }
-  /// Adds the memory of the targets that are not their source (dense_target, sparse_target).
-  void hold_targets(const Targets& targets);
-  /// Removes the dropped sources.
-  void drop_sparse(std::span<const ColumnTarget> targets) { drop_sources(sparse_, targets); }
+  /// Adds the memory of a target that is not its source (dense_target, sparse_target).
+  void hold_target(ColumnKind kind, const ColumnTarget& target);
 
  private:
   /// A bound: the ids of one decoded column plus `others`.
@@ -80,13 +79,26 @@ struct StepRun {
   std::string rows_name(std::size_t first, std::size_t count) const;
 };
 
-/// One operator bound to its columns (by their index when it runs) and parameters. Immutable: any
-/// thread may run it.
+/// A change of values, or of ids, each by itself. Only one of the two is called.
+struct ValueChange {
+  virtual ~ValueChange() = default;
+  virtual void change(const Kernels&, float* /*values*/, std::size_t /*count*/) const {}
+  virtual void change(const Kernels&, std::int64_t* /*ids*/, std::size_t /*count*/) const {}
+};
+
+/// One operator bound to one column, or to all of its columns, by their slots (ColumnSlots).
+/// Immutable: any thread may run it.
 class TransformPlan::Step {
  public:
   virtual ~Step() = default;
 
+  virtual StepFacts facts() const = 0;
+
   virtual Status run(StepRun& run) const = 0;
+
+  /// A step that changes every value of one column in place, each by itself, can do so to any range
+  /// of them: several such steps go through a column together (column_chain.h). Null for others.
+  virtual const ValueChange* value_change() const { return nullptr; }
 
   /// Follows a split of the largest size through the step; a step that allocates nothing leaves
   /// `size` unchanged.
@@ -109,6 +121,8 @@ class TransformPlan::Step {
 };
 
 using StepPtr = std::unique_ptr<TransformPlan::Step>;
+/// The steps of an operator, in order: one for each of its columns, or one.
+using Steps = std::vector<StepPtr>;
 
 /// Allocates memory for an additional dense column; the split owns it.
 float* hold_dense(StepRun& run);
@@ -117,12 +131,11 @@ float* hold_dense(StepRun& run);
 /// the rest.
 SparseColumn hold_sparse(StepRun& run, std::size_t ids);
 
-/// Stores a column at `index`, at most one past the end of its list.
+/// Stores a column in its slot.
 template <class Column>
-void put_column(std::vector<Column>& columns, std::size_t index, const Column& column) {
-  FOREBAY_CHECK(index <= columns.size());
-  if (index == columns.size()) columns.emplace_back();
-  columns[index] = column;
+void put_column(std::vector<Column>& columns, std::size_t slot, const Column& column) {
+  FOREBAY_CHECK(slot < columns.size());
+  columns[slot] = column;
 }
 
 /// Returns the column that an in-place operator works on: its target. If the target is not the
@@ -130,35 +143,102 @@ void put_column(std::vector<Column>& columns, std::size_t index, const Column& c
 float* dense_target(StepRun& run, const ColumnTarget& target);
 SparseColumn& sparse_target(StepRun& run, const ColumnTarget& target);
 
-/// Changes columns in place, or copies of them: `change(run, values)` changes a dense column,
-/// `change(run, column)` a sparse one, whose lists it may shorten. `Change` has one of them or
-/// both.
-template <class Change>
-class TargetStep final : public TransformPlan::Step {
+/// The facts of a step that makes, or changes in place, one column of `target` from another.
+StepFacts facts_of(ColumnKind kind, const ColumnTarget& target);
+
+/// Changes every value of one dense column, or every id of one sparse column, by itself: in place
+/// or in a copy. Lists keep their lengths. `Value` is float or std::int64_t, and
+/// `change(kernels, values, count)` changes them.
+template <class Value, class Change>
+class ValueStep final : public TransformPlan::Step {
  public:
-  TargetStep(Targets targets, Change change)
-      : targets_(std::move(targets)), change_(std::move(change)) {}
+  ValueStep(ColumnTarget target, Change change, StepFacts::Missing missing, double cost)
+      : target_(target), missing_(missing), cost_(cost), change_(std::move(change)) {}
+
+  StepFacts facts() const override {
+    StepFacts facts = facts_of(kKind, target_);
+    facts.lists = StepFacts::Lists::kEachId;
+    facts.missing = missing_;
+    facts.cost = cost_;
+    return facts;
+  }
 
   Status run(StepRun& run) const override {
-    if constexpr (std::is_invocable_v<const Change&, StepRun&, float*>) {
-      for (const ColumnTarget& target : targets_.dense) change_(run, dense_target(run, target));
-    }
-    if constexpr (std::is_invocable_v<const Change&, StepRun&, const SparseColumn&>) {
-      for (const ColumnTarget& target : targets_.sparse) change_(run, sparse_target(run, target));
+    if constexpr (kKind == ColumnKind::kDense) {
+      change_.change(run.kernels, dense_target(run, target_), run.columns.rows);
+    } else {
+      const SparseColumn& column = sparse_target(run, target_);
+      change_.change(run.kernels, column.values, column.count(run.columns.rows));
     }
     return {};
   }
 
-  void bound(SizeBound& size) const override { size.hold_targets(targets_); }
+  void bound(SizeBound& size) const override { size.hold_target(kKind, target_); }
+
+  const ValueChange* value_change() const override {
+    return target_.from == target_.to ? &change_ : nullptr;
+  }
 
  private:
-  Targets targets_;
+  static constexpr ColumnKind kKind =
+      std::is_same_v<Value, float> ? ColumnKind::kDense : ColumnKind::kSparse;
+
+  struct Bound final : ValueChange {
+    explicit Bound(Change of) : apply(std::move(of)) {}
+    void change(const Kernels& kernels, Value* values, std::size_t count) const override {
+      apply(kernels, values, count);
+    }
+    Change apply;
+  };
+
+  ColumnTarget target_;
+  StepFacts::Missing missing_;
+  double cost_;
+  Bound change_;
+};
+
+/// Adds a ValueStep for each target. `cost`: StepFacts::cost.
+template <class Value, class Change>
+void add_value_steps(Steps& steps, const std::vector<ColumnTarget>& targets, const Change& change,
+                     double cost, StepFacts::Missing missing = StepFacts::Missing::kKept) {
+  for (const ColumnTarget& target : targets) {
+    steps.push_back(std::make_unique<ValueStep<Value, Change>>(target, change, missing, cost));
+  }
+}
+
+/// Changes the lists of one sparse column, which it may shorten, or of a copy of it:
+/// `change(run, column)`.
+template <class Change>
+class ListChangeStep final : public TransformPlan::Step {
+ public:
+  ListChangeStep(ColumnTarget target, Change change, StepFacts::Lists lists)
+      : target_(target), lists_(lists), change_(std::move(change)) {}
+
+  StepFacts facts() const override {
+    StepFacts facts = facts_of(ColumnKind::kSparse, target_);
+    facts.lists = lists_;
+    return facts;
+  }
+
+  Status run(StepRun& run) const override {
+    change_(run, sparse_target(run, target_));
+    return {};
+  }
+
+  void bound(SizeBound& size) const override { size.hold_target(ColumnKind::kSparse, target_); }
+
+ private:
+  ColumnTarget target_;
+  StepFacts::Lists lists_;
   Change change_;
 };
 
 template <class Change>
-StepPtr target_step(Targets targets, Change change) {
-  return std::make_unique<TargetStep<Change>>(std::move(targets), std::move(change));
+void add_list_steps(Steps& steps, const std::vector<ColumnTarget>& targets, const Change& change,
+                    StepFacts::Lists lists) {
+  for (const ColumnTarget& target : targets) {
+    steps.push_back(std::make_unique<ListChangeStep<Change>>(target, change, lists));
+  }
 }
 
 /// The ids of one row.

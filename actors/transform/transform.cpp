@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
+#include "actors/transform/column_chain.h"
 #include "actors/transform/kernel_choice.h"
 #include "actors/transform/op_table.h"
+#include "actors/transform/order/operator_order.h"
+#include "actors/transform/planned.h"
 #include "core/base/check.h"
 #include "core/base/clock.h"
 #include "core/data/digest.h"
 
 namespace forebay {
 namespace {
+
+/// One split of so many is measured, operator by operator: that takes about 1 µs an operator.
+constexpr std::uint64_t kMeasureEvery = 16;
 
 /// Every operator, in the order in which users see them.
 const std::vector<OpEntry>& op_table() {
@@ -44,22 +51,21 @@ void check_param_names(OpRequest& request, const OpEntry& entry) {
   }
 }
 
-/// Checks one operator against `schema`, the schema before it, and changes `schema` to the one
-/// after it.
-Result<StepPtr> make_step(std::size_t number, const TransformSpec& spec, Schema& schema) {
+/// Checks one operator against the columns before it, and changes `slots` as it will.
+Result<Steps> make_steps(std::size_t number, const TransformSpec& spec, ColumnSlots& slots) {
   OpRequest request(number, spec);
-  StepPtr step;
+  Steps steps;
   const OpEntry* entry = find_op(request);
   if (entry != nullptr) check_param_names(request, *entry);
   if (!request.refused()) {
-    OpInput input{request, ColumnBinder(request, schema)};
-    step = entry->make(input);
+    OpInput input{request, ColumnBinder(request, slots)};
+    steps = entry->make(input);
   }
   if (request.refused()) {
     Status refused = request.status();
     return pass(refused);
   }
-  return step;
+  return steps;
 }
 
 /// Leaves out how a function in Python is found and what it may take: only what it is belongs to
@@ -115,128 +121,210 @@ TransformPlan& TransformPlan::operator=(TransformPlan&&) noexcept = default;
 TransformPlan::~TransformPlan() = default;
 
 Result<TransformPlan> TransformPlan::compile(const std::vector<TransformSpec>& specs,
-                                             const Schema& input, Missing missing) {
+                                             const Schema& input, const Options& options) {
   TransformPlan plan;
-  plan.missing_ = missing;
   auto kernels = choose_kernels();
   if (!kernels) return pass(kernels);
   auto stages = stages_of(specs);
   if (!stages) return pass(stages);
   plan.stages_ = std::move(*stages);
   plan.kernels_ = *kernels;
-  plan.input_dense_ = input.dense.size();
-  plan.input_sparse_ = input.sparse.size();
-  plan.output_ = input;
-  SpecText text;
-  for (const TransformSpec& spec : specs) {
-    auto step = make_step(plan.steps_.size() + 1, spec, plan.output_);
-    if (!step) return pass(step);
-    plan.steps_.push_back(std::move(*step));
-    plan.names_.push_back(OpRequest(plan.steps_.size(), spec).name());
-    text.add(spec);
-  }
-  plan.measured_->operators = std::vector<Measured::Sum>(plan.steps_.size());
-  plan.fingerprint_ = text.fingerprint();
+  plan.input_ = input;
+  ColumnSlots slots(input);
+  auto steps = bind(specs, slots, plan);
+  if (!steps) return pass(steps);
+  plan.output_ = slots.live_schema();
+  plan.all_ = slots.columns();
+  plan.live_dense_ = slots.live_slots(ColumnKind::kDense);
+  plan.live_sparse_ = slots.live_slots(ColumnKind::kSparse);
+  if (options.missing == Missing::kZero) plan.add_zeros(options.optimize, *steps);
+  plan.place(std::move(*steps), options.optimize);
   return plan;
+}
+
+Result<std::vector<TransformPlan::Written>> TransformPlan::bind(
+    const std::vector<TransformSpec>& specs, ColumnSlots& slots, TransformPlan& plan) {
+  std::vector<Written> bound;
+  SpecText text;
+  for (std::size_t op = 0; op < specs.size(); ++op) {
+    auto steps = make_steps(op + 1, specs[op], slots);
+    if (!steps) return pass(steps);
+    for (StepPtr& step : *steps) bound.push_back({op, std::move(step)});
+    plan.names_.push_back(OpRequest(op + 1, specs[op]).name());
+    plan.ops_.push_back(specs[op].op);
+    text.add(specs[op]);
+  }
+  plan.fingerprint_ = text.fingerprint();
+  return bound;
+}
+
+void TransformPlan::add_zeros(bool prune, std::vector<Written>& steps) const {
+  std::vector<bool> may_miss(all_.dense.size(), true);
+  for (const Written& written : steps) {
+    const StepFacts facts = written.step->facts();
+    const bool keeps = std::ranges::any_of(facts.reads, [&](ColumnRef column) {
+      return column.kind == ColumnKind::kDense && may_miss[column.index];
+    });
+    for (const ColumnRef column : facts.writes) {
+      if (column.kind != ColumnKind::kDense) continue;
+      may_miss[column.index] = facts.missing == StepFacts::Missing::kMade ||
+                               (facts.missing == StepFacts::Missing::kKept && keeps);
+    }
+  }
+  std::vector<ColumnTarget> targets;
+  for (const std::size_t slot : live_dense_) {
+    if (!prune || may_miss[slot]) targets.push_back({slot, slot, false});
+  }
+  const auto zero = [](const Kernels& kernels, float* values, std::size_t count) {
+    kernels.fill(values, count, 0.0F);
+  };
+  Steps zeros;
+  add_value_steps<float>(zeros, targets, zero, 0.2, StepFacts::Missing::kNone);
+  for (StepPtr& step : zeros) steps.push_back({std::nullopt, std::move(step)});
+}
+
+void TransformPlan::place(std::vector<Written> steps, bool optimize) {
+  begins_.assign(ops_.size() + 1, 0);
+  std::size_t next = 0;
+  for (const StageInfo& stage : stages_) {
+    if (stage.kind != StageInfo::Kind::kTransform) continue;
+    begins_[stage.first_op] = steps_.size();
+    const bool is_last = stage.end_op == ops_.size();
+    std::vector<Written> own;
+    for (; next < steps.size() && (is_last || *steps[next].op < stage.end_op); ++next) {
+      own.push_back(std::move(steps[next]));
+    }
+    place_stage(std::move(own), optimize);
+  }
+}
+
+void TransformPlan::place_stage(std::vector<Written> steps, bool optimize) {
+  std::vector<StepFacts> facts;
+  for (const Written& written : steps) facts.push_back(written.step->facts());
+  std::vector<std::size_t> order(steps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (optimize) order = order_of(facts);
+  for (std::size_t i = 0; i < order.size();) {
+    const ColumnRef column =
+        facts[order[i]].writes.empty() ? ColumnRef() : facts[order[i]].writes.front();
+    Planned planned;
+    Steps together;
+    do {
+      Written& written = steps[order[i]];
+      planned.parts.push_back({written.op, facts[order[i]].cost});
+      together.push_back(std::move(written.step));
+      ++i;
+    } while (optimize && i < order.size() && chains_over(*together.front(), column) &&
+             chains_over(*steps[order[i]].step, column));
+    planned.step = together.size() == 1 ? std::move(together.front())
+                                        : std::make_unique<ColumnChain>(std::move(together));
+    steps_.push_back(std::move(planned));
+  }
 }
 
 bool TransformPlan::needs_origins() const {
   return std::any_of(steps_.begin(), steps_.end(),
-                     [](const auto& step) { return step->needs_origins(); });
+                     [](const Planned& planned) { return planned.step->needs_origins(); });
 }
 
 bool TransformPlan::samples() const {
   return std::any_of(steps_.begin(), steps_.end(),
-                     [](const auto& step) { return step->samples(); });
+                     [](const Planned& planned) { return planned.step->samples(); });
+}
+
+Status TransformPlan::run_step(const Planned& planned, StepRun& run) const {
+  auto status = planned.step->run(run);
+  if (status) return {};
+  return fail(status.error().code,
+              names_[*planned.parts.front().op] + ": " + status.error().message);
 }
 
 Status TransformPlan::sample(ColumnSet& columns, const TransformContext& context) const {
   StepRun run{columns, context, kernels_};
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    if (!steps_[i]->samples()) continue;
-    if (auto status = steps_[i]->run(run); !status) {
-      return fail(status.error().code, names_[i] + ": " + status.error().message);
-    }
+  for (const Planned& planned : steps_) {
+    if (!planned.step->samples()) continue;
+    if (auto status = run_step(planned, run); !status) return status;
   }
   return {};
 }
 
 Status TransformPlan::run(ColumnSet& columns, const TransformContext& context) const {
-  return run({.name = {}, .first_op = 0, .end_op = steps_.size()}, columns, context);
+  return run({.name = {}, .first_op = 0, .end_op = ops_.size()}, columns, context);
 }
 
 Status TransformPlan::run(const StageInfo& stage, ColumnSet& columns,
                           const TransformContext& context) const {
-  const bool first = stage.first_op == 0;
-  FOREBAY_CHECK(!first || columns.dense.size() == input_dense_);
-  FOREBAY_CHECK(!first || columns.sparse.size() == input_sparse_);
-  StepRun run{columns, context, kernels_};
-  for (std::size_t i = stage.first_op; i < stage.end_op; ++i) {
-    if (auto status = run_step(i, run); !status) {
-      return fail(status.error().code, names_[i] + ": " + status.error().message);
-    }
+  if (stage.first_op == 0) {
+    FOREBAY_CHECK(columns.dense.size() == input_.dense.size());
+    FOREBAY_CHECK(columns.sparse.size() == input_.sparse.size());
+    columns.dense.resize(all_.dense.size(), nullptr);
+    columns.sparse.resize(all_.sparse.size());
   }
-  if (stage.end_op < steps_.size() || missing_ == Missing::kKept) return {};
-  for (float* values : columns.dense) kernels_.fill(values, columns.rows, 0.0F);
+  StepRun run{columns, context, kernels_};
+  const auto [begin, end] = steps_of(stage);
+  const bool measured = runs_->fetch_add(1, std::memory_order_relaxed) % kMeasureEvery == 0 ||
+                        measures_all_->load(std::memory_order_relaxed);
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::size_t rows = columns.rows;
+    const StepTime start = measured ? StepTime::now() : StepTime();
+    if (auto status = run_step(steps_[i], run); !status) return status;
+    if (measured) steps_[i].meter->add(StepTime::now() - start, rows);
+  }
+  if (stage.end_op == ops_.size()) keep_live(columns);
   return {};
 }
 
-Status TransformPlan::run_step(std::size_t number, StepRun& run) const {
-  if (!measured_->on.load(std::memory_order_relaxed)) return steps_[number]->run(run);
-  const SystemClock clock;
-  const auto began = clock.now();
-  const auto cpu = thread_cpu_time();
-  Status status = steps_[number]->run(run);
-  Measured::Sum& sum = measured_->operators[number];
-  sum.cpu_ns.fetch_add((thread_cpu_time() - cpu).count(), std::memory_order_relaxed);
-  sum.time_ns.fetch_add((clock.now() - began).count(), std::memory_order_relaxed);
-  return status;
+std::pair<std::size_t, std::size_t> TransformPlan::steps_of(const StageInfo& stage) const {
+  return {stage.first_op == 0 ? 0 : begins_[stage.first_op],
+          stage.end_op == ops_.size() ? steps_.size() : begins_[stage.end_op]};
 }
 
-std::vector<TransformPlan::OperatorTime> TransformPlan::operator_times() const {
-  std::vector<OperatorTime> times;
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const Measured::Sum& sum = measured_->operators[i];
-    times.push_back({.name = names_[i],
-                     .number = i,
-                     .time = std::chrono::nanoseconds(sum.time_ns.load(std::memory_order_relaxed)),
-                     .cpu = std::chrono::nanoseconds(sum.cpu_ns.load(std::memory_order_relaxed))});
+void TransformPlan::keep_live(ColumnSet& columns) const {
+  for (std::size_t i = 0; i < live_dense_.size(); ++i) {
+    columns.dense[i] = columns.dense[live_dense_[i]];
   }
-  return times;
+  for (std::size_t i = 0; i < live_sparse_.size(); ++i) {
+    columns.sparse[i] = columns.sparse[live_sparse_[i]];
+  }
+  columns.dense.resize(live_dense_.size());
+  columns.sparse.resize(live_sparse_.size());
 }
 
 Status TransformPlan::set_cost(std::size_t number, double microseconds) {
   const auto refuse = [&](const std::string& what) {
     return fail(Code::kInvalid, "transform." + std::to_string(number) + ": " + what);
   };
-  if (number >= steps_.size()) {
-    return refuse("no such operator; the job has " + std::to_string(steps_.size()) +
+  if (number >= ops_.size()) {
+    return refuse("no such operator; the job has " + std::to_string(ops_.size()) +
                   ", counted from 0");
   }
   if (!(microseconds >= 0 && microseconds <= 1e6)) {
     return refuse("microseconds must be a number from 0 to 1000000");
   }
-  if (!steps_[number]->set_cost(microseconds)) {
-    return refuse("its cost cannot be set; that of a spin can");
+  for (const Planned& planned : steps_) {
+    const bool is_own = planned.parts.front().op == number;
+    if (is_own && planned.step->set_cost(microseconds)) return {};
   }
-  return {};
+  return refuse("its cost cannot be set; that of a spin can");
 }
 
 std::uint64_t TransformPlan::actor_bytes(const StageInfo& stage) const {
   std::uint64_t bytes = 0;
-  for (std::size_t i = stage.first_op; i < stage.end_op; ++i) bytes += steps_[i]->actor_bytes();
+  if (stage.kind != StageInfo::Kind::kTransform) return bytes;
+  const auto [begin, end] = steps_of(stage);
+  for (std::size_t i = begin; i < end; ++i) bytes += steps_[i].step->actor_bytes();
   return bytes;
 }
 
 std::uint64_t TransformPlan::child_bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& step : steps_) bytes += step->child_bytes();
+  for (const Planned& planned : steps_) bytes += planned.step->child_bytes();
   return bytes;
 }
 
 std::size_t TransformPlan::peak_bytes(std::size_t rows, std::size_t decoded_bytes) const {
-  SizeBound size(rows, decoded_bytes, input_sparse_);
-  for (const auto& step : steps_) step->bound(size);
+  SizeBound size(rows, decoded_bytes, input_.sparse.size(), all_.sparse.size());
+  for (const Planned& planned : steps_) planned.step->bound(size);
   return size.peak();
 }
 
@@ -245,12 +333,11 @@ std::size_t TransformPlan::peak_bytes(std::size_t rows, std::size_t decoded_byte
 std::vector<bool> TransformPlan::lists(const std::vector<bool>& input) const {
   constexpr std::size_t kMany = 1000;
   const bool any = std::find(input.begin(), input.end(), true) != input.end();
-  SizeBound size(1, (any ? kMany : 1) * sizeof(std::int64_t), input_sparse_);
-  for (const auto& step : steps_) step->bound(size);
+  SizeBound size(1, (any ? kMany : 1) * sizeof(std::int64_t), input_.sparse.size(),
+                 all_.sparse.size());
+  for (const Planned& planned : steps_) planned.step->bound(size);
   std::vector<bool> lists;
-  for (std::size_t index = 0; index < output_.sparse.size(); ++index) {
-    lists.push_back(size.may_be_list(index, input));
-  }
+  for (const std::size_t slot : live_sparse_) lists.push_back(size.may_be_list(slot, input));
   return lists;
 }
 

@@ -7,7 +7,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/pipeline_spec.h"
@@ -19,8 +21,6 @@
 #include "core/data/schema.h"
 
 namespace forebay {
-
-struct StepRun;
 
 /// What steps keep from one split of an actor to the next, such as processes. Belongs to the
 /// actor's thread.
@@ -50,6 +50,21 @@ struct TransformContext {
   StepStates* actor = nullptr;            ///< Null: nothing is kept.
 };
 
+class ColumnSlots;
+struct StepFacts;
+struct StepRun;
+
+/// An operator as written, or a step as run, for those who look at a plan. A value.
+struct PlannedStep {
+  /// Numbers, from 0: several where they share one pass.
+  std::vector<std::size_t> operators = {};
+  std::string name = {};                  ///< "log1p", or "fill, clamp, log1p" for several.
+  std::vector<std::string> columns = {};  ///< Those that it writes.
+  std::string stage = {};
+  double predicted = 0;  ///< Nanoseconds of CPU a row, by a table of guesses.
+  std::optional<double> measured = std::nullopt;  ///< The same as runs have measured it.
+};
+
 /// A job's operator list, checked and bound to its columns: a pure function from the rows of a
 /// split to rows.
 ///
@@ -63,13 +78,19 @@ class TransformPlan {
   /// nothing, a column of the wrong kind, a value out of range.
   static Result<TransformPlan> compile(const std::vector<TransformSpec>& specs,
                                        const Schema& input) {
-    return compile(specs, input, Missing::kZero);
+    return compile(specs, input, Options{});
   }
 
   /// What becomes of values that are still missing after the last operator.
   enum class Missing : std::uint8_t { kZero, kKept };
+  struct Options {
+    Missing missing = Missing::kZero;
+    /// Whether steps run in another order than the one in which they are written, and several in
+    /// one pass (operator_order.h): never with another result.
+    bool optimize = true;
+  };
   static Result<TransformPlan> compile(const std::vector<TransformSpec>& specs, const Schema& input,
-                                       Missing missing);
+                                       const Options& options);
 
   TransformPlan(TransformPlan&&) noexcept;
   TransformPlan& operator=(TransformPlan&&) noexcept;
@@ -104,17 +125,24 @@ class TransformPlan {
   /// or the cost is out of range.
   Status set_cost(std::size_t number, double microseconds);
 
-  /// Measures each operator from now on: two clocks are read between operators. Off at first.
-  void measure_operators() { measured_->on.store(true, std::memory_order_relaxed); }
+  /// The operators as written, one for each, and the steps as run, in order.
+  std::vector<PlannedStep> as_written() const;
+  std::vector<PlannedStep> as_run() const;
+  /// Takes what an earlier run has measured, for each entry of as_run(). Before any run.
+  void recall(const std::vector<double>& nanoseconds);
 
-  /// What one operator took since measure_operators(), over all actors. A value.
+  /// Measures every run from now on, not only a few: two clocks are read between steps.
+  void measure_operators() { measures_all_->store(true, std::memory_order_relaxed); }
+
+  /// What one operator took in the runs that were measured, over all actors. A value.
   struct OperatorTime {
-    std::string name;                  ///< As in errors: `transform 1 (log1p)`.
+    std::string name = {};             ///< As in errors: `transform 1 (log1p)`.
     std::size_t number = 0;            ///< Counts from 0, in the job's list.
     std::chrono::nanoseconds time{0};  ///< Waits for a CPU included.
     std::chrono::nanoseconds cpu{0};   ///< Of the actors' threads; children are waited for.
   };
-  /// Returns one entry per operator, in order. Any thread.
+  /// Returns one entry per operator as written, in order. Of a pass that several operators share,
+  /// each has a part in proportion to the guesses. Any thread.
   std::vector<OperatorTime> operator_times() const;
 
   /// Memory of an actor of the stage beside its splits and its thread, in bytes: its child
@@ -134,29 +162,47 @@ class TransformPlan {
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
-  /// Sums of operator_times(), which all actors add to.
-  struct Measured {
-    struct Sum {
-      std::atomic<std::int64_t> time_ns{0};
-      std::atomic<std::int64_t> cpu_ns{0};
-    };
-    std::atomic<bool> on{false};
-    std::vector<Sum> operators = {};
+  struct Written;  // a step as it is written
+  struct Planned;  // a step as it runs
+  struct Entry {   // of as_run(): a range of steps_
+    std::string stage;
+    std::size_t begin = 0;
+    std::size_t end = 0;
   };
 
   TransformPlan();
-  Status run_step(std::size_t number, StepRun& run) const;
 
-  std::vector<std::unique_ptr<Step>> steps_;
-  std::vector<std::string> names_;  // of the steps: "transform 1 (log1p)"
-  std::unique_ptr<Measured> measured_ = std::make_unique<Measured>();
-  std::size_t input_dense_ = 0;
-  std::size_t input_sparse_ = 0;
+  static Result<std::vector<Written>> bind(const std::vector<TransformSpec>& specs,
+                                           ColumnSlots& slots, TransformPlan& plan);
+  /// Adds the end of every dense column of output(): missing values become 0. With `prune` not
+  /// where the steps leave none.
+  void add_zeros(bool prune, std::vector<Written>& steps) const;
+  /// Puts the steps of each stage into the order in which they run.
+  void place(std::vector<Written> steps, bool optimize);
+  void place_stage(std::vector<Written> steps, bool optimize);
+  /// The range of steps_ that a stage runs.
+  std::pair<std::size_t, std::size_t> steps_of(const StageInfo& stage) const;
+  Status run_step(const Planned& planned, StepRun& run) const;
+  /// Leaves the columns of output(), in its order.
+  void keep_live(ColumnSet& columns) const;
+  std::vector<Entry> entries() const;
+  std::vector<std::string> written_columns(const StepFacts& facts) const;
+
+  std::vector<Planned> steps_;       // as they run
+  std::vector<std::size_t> begins_;  // of an operator that begins a stage: its first step
+  std::vector<std::string> ops_;     // as written: "log1p"
+  std::vector<std::string> names_;   // of the same, for messages: "transform 1 (log1p)"
+  Schema input_;
+  Schema all_;                           // every column by slot
+  std::vector<std::size_t> live_dense_;  // the slots of output(), in its order
+  std::vector<std::size_t> live_sparse_;
   StageList stages_;
   Schema output_;
   Kernels kernels_{};
   std::uint64_t fingerprint_ = 0;
-  Missing missing_ = Missing::kZero;
+  std::unique_ptr<std::atomic<std::uint64_t>> runs_ =
+      std::make_unique<std::atomic<std::uint64_t>>(0);  // of stages
+  std::unique_ptr<std::atomic<bool>> measures_all_ = std::make_unique<std::atomic<bool>>(false);
 };
 
 /// One line per operator for `forebay inspect --ops`.

@@ -21,6 +21,18 @@ class UdfStep final : public TransformPlan::Step {
  public:
   explicit UdfStep(Udf udf) : udf_(std::move(udf)) {}
 
+  StepFacts facts() const override {
+    StepFacts facts{.missing = StepFacts::Missing::kMade, .may_fail = true, .cost = 50};
+    for (const std::size_t index : udf_.columns.dense) {
+      facts.writes.push_back({ColumnKind::kDense, index});
+    }
+    for (const std::size_t index : udf_.columns.sparse) {
+      facts.writes.push_back({ColumnKind::kSparse, index});
+    }
+    facts.reads = facts.writes;
+    return facts;
+  }
+
   Status run(StepRun& run) const override {
     add_new_columns(run);
     const std::size_t rows = run.columns.rows;
@@ -160,21 +172,23 @@ UdfColumns bind_columns(OpInput& input) {
   return columns;
 }
 
-StepPtr make_udf(OpInput& input) {
+Steps make_udf(OpInput& input) {
+  Steps steps;
   UdfColumns columns = bind_columns(input);
   const std::string library = input.params.text("library");
   std::string name = input.params.text("function");
   std::string params = input.params.text_or("params", "");
   const auto max_ids = static_cast<std::size_t>(
       input.params.integer_or("max_ids", columns.new_sparse > 0 ? 1 : 0, {0, 65536}));
-  if (input.params.refused()) return nullptr;
+  if (input.params.refused()) return steps;
   auto function = UserFunction::open(input.params.name(), library, name);
   if (!function) {
     input.params.refuse(function.error().message);
-    return nullptr;
+    return steps;
   }
-  return std::make_unique<UdfStep>(
-      Udf{std::move(*function), std::move(columns), std::move(name), std::move(params), max_ids});
+  steps.push_back(std::make_unique<UdfStep>(
+      Udf{std::move(*function), std::move(columns), std::move(name), std::move(params), max_ids}));
+  return steps;
 }
 
 }  // namespace

@@ -101,7 +101,8 @@ Status Conversion::open_dataset_and_plan() {
   dataset_ = std::move(*dataset);
   auto plan = TransformPlan::compile(
       spec_.raw ? std::vector<TransformSpec>() : job_.transforms, dataset_->format().schema(),
-      spec_.raw ? TransformPlan::Missing::kKept : TransformPlan::Missing::kZero);
+      {.missing = spec_.raw ? TransformPlan::Missing::kKept : TransformPlan::Missing::kZero,
+       .optimize = job_.pipeline.optimize});
   if (!plan) return pass(plan);
   plan_.emplace(std::move(*plan));
   pipeline_ = with_actors(job_.pipeline, plan_->stages());

@@ -75,6 +75,7 @@ Keys pipeline_keys(JobSpec& job) {
       size("pipeline.memory", pipeline.memory_bytes, 0x1p20, 0x1p60),
       size("pipeline.prefetch", pipeline.prefetch_bytes, 1, 0x1p60),
       count("pipeline.max_actors", job.max_actors, 1, kMostActors),
+      flag("pipeline.optimize", pipeline.optimize),
       choice("tuner.mode", job.tuner.mode, {"off", "advise", "on"}),
       text("tuner.policy", job.tuner.policy),
       choice("tuner.reward", job.tuner.reward, {"usable", "paper"}),

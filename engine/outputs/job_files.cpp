@@ -56,7 +56,7 @@ std::vector<Output> outputs_of(const JobSpec& job, const std::string& command) {
     outputs.push_back({.name = "run.dir", .path = job.run.dir + "/" + name, .kind = kind});
   };
   for (const char* name :
-       {"lock", "quarantine.tsv", "quarantine-evaluate.tsv", "address", "threads.jsonl",
+       {"lock", "quarantine.tsv", "quarantine-evaluate.tsv", "address", "plan", "threads.jsonl",
         "decisions.jsonl", "decisions.1.jsonl", "decisions.2.jsonl", "decisions.3.jsonl"}) {
     add(name, Kind::kFile);
   }

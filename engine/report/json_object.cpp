@@ -31,6 +31,14 @@ JsonObject& JsonObject::add(std::string_view key, const std::vector<std::string>
   return add_raw(key, "[" + list + "]");
 }
 
+JsonObject& JsonObject::add(std::string_view key, const std::vector<std::size_t>& numbers) {
+  std::string list;
+  for (const std::size_t number : numbers) {
+    list += (list.empty() ? "" : ",") + std::to_string(number);
+  }
+  return add_raw(key, "[" + list + "]");
+}
+
 JsonObject& JsonObject::add_raw(std::string_view key, std::string value) {
   fields_.emplace_back(quoted(key), std::move(value));
   return *this;

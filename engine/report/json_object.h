@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,7 @@ class JsonObject {
     return *this;
   }
   JsonObject& add(std::string_view key, const std::vector<std::string>& texts);
+  JsonObject& add(std::string_view key, const std::vector<std::size_t>& numbers);
 
   /// Returns the object in one line: `{"rows":3}`.
   std::string text() const;

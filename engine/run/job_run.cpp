@@ -9,6 +9,7 @@
 #include "actors/source/manifest.h"
 #include "core/base/thread/start_thread.h"
 #include "engine/counting/row_counting.h"
+#include "engine/plan/plan_report.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -105,9 +106,11 @@ Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, cons
   }
   if (!dataset) return pass(dataset);
   run->dataset_ = std::move(*dataset);
-  auto plan = TransformPlan::compile(job.transforms, run->dataset_->format().schema());
+  auto plan = TransformPlan::compile(job.transforms, run->dataset_->format().schema(),
+                                     {.optimize = job.pipeline.optimize});
   if (!plan) return pass(plan);
   run->plan_ = std::make_unique<TransformPlan>(std::move(*plan));
+  recall_plan_costs(plan_costs_path(job.run.dir), *run->plan_);
   run->quarantine_path_ = job.run.dir + (rows == Rows::kEvaluationFiles ? "/quarantine-evaluate.tsv"
                                                                         : "/quarantine.tsv");
   if (!hooks.share.is_all()) {

@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "engine/metrics/status_report.h"
+#include "engine/plan/plan_report.h"
 #include "engine/process/memory_use.h"
 #include "engine/trace/run_trace.h"
 
@@ -150,9 +151,17 @@ void Session::end_stream() {
 void Session::end(const std::string& error) {
   if (tuning_) tuning_->end();
   if (tuning_) tuning_->show({});
+  keep_plan();
   metrics_.reset();
   if (watch_) watch_->end();
   if (cluster_) cluster_->end(error);
+}
+
+// The costs are for those who look at the plan: the run goes on without them.
+void Session::keep_plan() const {
+  if (watch_ == nullptr) return;
+  const std::string path = plan_costs_path(job_.run.dir);
+  if (auto kept = keep_plan_costs(path, run_->plan()); !kept) watch_->note(kept.error().message);
 }
 
 RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds waited) const {
@@ -178,6 +187,7 @@ RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds w
   outcome.peak_memory_bytes = peak_resident_bytes() + run_->memory_watch().peak_of_children();
   const PipelineStats stats = run_->pipeline().stats();
   outcome.allocation = allocation_of(stats);
+  outcome.plan = plan_json(run_->plan());
   outcome.prefetch = stats.prefetch_budget;
   outcome.quarantine = run_->quarantine_path();
   outcome.decisions = tuning_->decisions();

@@ -95,6 +95,7 @@ class Session {
  private:
   Session(const JobSpec& job, Options options, RunDir held);
   void answer_queries();
+  void keep_plan() const;
 
   const JobSpec& job_;
   const Options options_;

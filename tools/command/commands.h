@@ -62,6 +62,7 @@ Exit run_head(const Invocation& invocation);
 Exit run_worker(const Invocation& invocation);
 Exit run_index(const Invocation& invocation);
 Exit run_ingest(const Invocation& invocation);
+Exit run_plan(const Invocation& invocation);
 Exit run_convert(const Invocation& invocation);
 Exit run_inspect(const Invocation& invocation);
 Exit run_keys(const Invocation& invocation);

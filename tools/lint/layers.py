@@ -15,14 +15,14 @@ BLOCKS = ["actors/source/index/block_builder"]
 FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/npy", "/parquet", "/formats")]
 SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
 STORE = ["actors/input/store" + part for part in ("/storage_spec", "/protocol", "/transfer", "")]
-ACTORS = SPEC + BLOCKS + ["actors/input"] + STORE + FORMAT + ["actors/python", "actors/transform"] + SOURCE + ["actors/stage", "actors/output", "actors"]
+ACTORS = SPEC + BLOCKS + ["actors/input"] + STORE + FORMAT + ["actors/python", "actors/transform/order", "actors/transform"] + SOURCE + ["actors/stage", "actors/output", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
                      ("plan", "sim", "world", "model", "cluster", "agent", "paper", "policy", "live", "emulated", "log", "compare")]
 SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worker"]
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
-          ("actors", "process", "energy", "job", "outputs", "report", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
+          ("actors", "process", "energy", "job", "outputs", "report", "plan", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
            "ranks", "train", "analyze")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
@@ -55,7 +55,8 @@ MAY_SEE = {
         ["actors/input", "actors/format", "actors/format/csv", "actors/format/parquet/encoding"],
     "actors/format/formats": CORE[:1] + SPEC + ["actors/input"] + FORMAT,
     "actors/python": CORE[:1],
-    "actors/transform": CORE[:2] + SPEC + ["actors/python"],
+    "actors/transform/order": [],
+    "actors/transform": CORE[:2] + SPEC + ["actors/python", "actors/transform/order"],
     "actors/source/stored": CORE[:2] + ["actors/input"],
     "actors/source/index": CORE[:2] + SPEC + BLOCKS + ["actors/input", "actors/format", "actors/source/stored"],
     "actors/source": CORE + SPEC + BLOCKS + ["actors/input"] + FORMAT + SOURCE,
@@ -89,17 +90,18 @@ MAY_SEE = {
     "engine/job": CORE[:2] + STORE[:1] + ["actors", "actors/pipeline_spec", "actors/stage_list", "trainer"],
     "engine/outputs": CORE[:1] + STORE + ["actors/input", "actors/format/formats", "trainer"] + ["engine/process", "engine/job"],
     "engine/report": CORE[:1] + ["engine/energy", "engine/job"],
+    "engine/plan": CORE[:1] + ["actors/transform", "engine/report"],
     "engine/trace": CORE[:1] + ["actors", "actors/stage_list"] + ["engine/report"],
     "engine/metrics": CORE[:1] + ["actors", "scheduler"] + ["engine/job", "engine/report"],
     "engine/modelled": CORE[:1] + ["core/runtime", "actors/source/index"] + TUNER + ["engine/job", "engine/report"],
     "engine/counting": CORE[:2] + ["core/data"] + ACTORS + ["engine/job"],
     "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
-        ["engine/process", "engine/energy", "engine/job", "engine/report", "engine/trace", "engine/metrics", "engine/counting"],
+        ["engine/process", "engine/energy", "engine/job", "engine/report", "engine/plan", "engine/trace", "engine/metrics", "engine/counting"],
     "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
     "engine/emulated": CORE + SCHEDULER + TUNER + ["engine/cluster", "engine/modelled"],
     "engine/convert": CORE[:2] + ["core/runtime"] + ACTORS + ["engine/process", "engine/job", "engine/outputs", "engine/run"],
-    "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/energy", "engine/job", "engine/trace", "engine/metrics", "engine/run",
+    "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/energy", "engine/job", "engine/plan", "engine/trace", "engine/metrics", "engine/run",
                                   "engine/cluster"],
     "engine/loader": CORE[:1] + ["core/data", "core/runtime", "engine/process", "engine/job", "engine/session"],
     "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
