@@ -147,6 +147,10 @@ void add_trainer(const RunFigures& run, Families& to) {
   to.add("forebay_trainer_busy_seconds_total", "Time the trainer had a batch in hand.", run.worked);
   to.add("forebay_requests_total", "Requests of this process to files and stores.", run.requests);
   to.add("forebay_read_bytes_total", "What they brought.", run.bytes_read);
+  to.add("forebay_bad_rows_total", "Damaged rows that were left out.", run.bad_rows);
+  to.add("forebay_cpu_seconds_total", "CPU time of this process since the start of the run.",
+         run.cpu_seconds);
+  to.add("forebay_cpus", "CPUs that the run may use.", run.cpus);
   add_memory(run.memory_bytes, to);
   add_memory_limit(run.memory_limit, to);
   to.add("forebay_tuner_decisions_total", "Decisions the tuner took.", run.decisions);

@@ -12,6 +12,21 @@
 
 namespace forebay {
 
+/// What a job's model has learned so far. A value.
+struct Learning {
+  struct Evaluation {
+    std::uint64_t step = 0;
+    std::optional<double> auc = {};
+    std::optional<double> log_loss = {};  ///< In nats.
+  };
+
+  std::uint64_t step = 0;           ///< Steps since the start of the job.
+  std::optional<double> loss = {};  ///< Mean over the steps of the last second.
+  std::uint64_t lookups = 0;        ///< Of rows of tables in tiers; 0 without such tables.
+  std::uint64_t lookups_ready = 0;  ///< Of those, the ones whose row was in memory in time.
+  std::vector<Evaluation> evaluations = {};  ///< The last ones.
+};
+
 /// A running job at one moment: the source of metrics and `forebay status`. A value.
 struct RunFigures {
   std::string command;  ///< `train`, `ingest`
@@ -23,6 +38,12 @@ struct RunFigures {
   std::chrono::nanoseconds worked{0};
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_limit = 0;
+  std::uint64_t memory_before = 0;  ///< In use before the pipeline started: program and model.
+  std::uint64_t buffer_bytes = 0;   ///< Of all buffers: splits, batches, idle ones.
+  std::uint64_t cpus = 0;           ///< CPUs that the run may use.
+  double cpu_seconds = 0;           ///< Used by the process since the run started.
+  std::uint64_t bad_rows = 0;
+  std::uint64_t bad_rows_allowed = 0;
   std::uint64_t decisions = 0;  ///< Decisions of the tuner.
   double tuner_cpu_seconds = 0;
   std::string last_decision;
@@ -30,6 +51,12 @@ struct RunFigures {
   std::uint64_t requests = 0;                       ///< Asked of files and stores by this process.
   std::uint64_t bytes_read = 0;                     ///< What they brought.
   std::optional<scheduler::ClusterStatus> cluster;  ///< Absent if the job has no cluster.
+  Learning learning = {};
+  std::string table_storage = {};  ///< `trainer.tables.storage`; empty: nothing is trained.
+  std::uint64_t table_memory = 0;  ///< Bytes that rows of tables in tiers may take in memory.
+  std::string limit = {};          ///< The verdict's (verdict.h), of the last seconds.
+  std::string verdict = {};        ///< Its sentence; empty: there is none yet.
+  double gain = 0;
 };
 
 /// Returns the families listed in README.md, in that order.

@@ -17,7 +17,11 @@ JsonObject json_of(const StageStats& stage) {
       .add("wait_input_seconds", in_seconds(totals.wait_input))
       .add("wait_output_seconds", in_seconds(totals.wait_output))
       .add("queued_splits", stage.pool.queued_messages)
-      .add("queued_bytes", stage.pool.queued_bytes);
+      .add("queued_bytes", stage.pool.queued_bytes)
+      .add("queue_capacity_bytes", stage.pool.mailbox_bytes)
+      .add("bytes", totals.bytes)
+      .add("cpu_seconds", in_seconds(totals.cpu))
+      .add("failures", stage.pool.failures);
 }
 
 const char* word_of(scheduler::NodeStatus::State state) {
@@ -68,6 +72,22 @@ JsonObject allocation_of(const PipelineStats& stats) {
   return json;
 }
 
+JsonObject learning_json(const Learning& learning) {
+  JsonObject json;
+  json.add("step", learning.step);
+  if (learning.loss) json.add("loss", *learning.loss);
+  if (learning.lookups > 0) {
+    json.add("lookups", learning.lookups).add("lookups_ready", learning.lookups_ready);
+  }
+  return json.add("evaluations", learning.evaluations, [](const Learning::Evaluation& each) {
+    JsonObject one;
+    one.add("step", each.step);
+    if (each.auc) one.add("auc", *each.auc);
+    if (each.log_loss) one.add("log_loss", *each.log_loss);
+    return one;
+  });
+}
+
 JsonObject status_of(const RunFigures& figures) {
   JsonObject json;
   json.add("command", figures.command)
@@ -75,8 +95,15 @@ JsonObject status_of(const RunFigures& figures) {
       .add("rows", figures.rows)
       .add("batches", figures.batches)
       .add("waited_seconds", in_seconds(figures.waited))
+      .add("worked_seconds", in_seconds(figures.worked))
+      .add("cpus", figures.cpus)
+      .add("cpu_seconds", figures.cpu_seconds)
+      .add("bad_rows", figures.bad_rows)
+      .add("bad_rows_allowed", figures.bad_rows_allowed)
       .add("memory_bytes", figures.memory_bytes)
       .add("memory_limit_bytes", figures.memory_limit)
+      .add("memory_before_bytes", figures.memory_before)
+      .add("buffer_bytes", figures.buffer_bytes)
       .add("requests", figures.requests)
       .add("bytes_read", figures.bytes_read)
       .add("decisions", figures.decisions)
@@ -91,6 +118,18 @@ JsonObject status_of(const RunFigures& figures) {
       .add("allocation", allocation_of(figures.pipeline))
       .add("stages", figures.pipeline.stages,
            [](const StageStats& stage) { return json_of(stage); });
+  if (figures.learning.step > 0) json.add("learning", learning_json(figures.learning));
+  if (!figures.table_storage.empty()) {
+    json.add("tables", JsonObject()
+                           .add("storage", figures.table_storage)
+                           .add("memory_bytes", figures.table_memory));
+  }
+  if (!figures.verdict.empty()) {
+    json.add("verdict", JsonObject()
+                            .add("limit", figures.limit)
+                            .add("sentence", figures.verdict)
+                            .add("gain", figures.gain));
+  }
   if (figures.cluster) add_cluster(*figures.cluster, json);
   return json;
 }

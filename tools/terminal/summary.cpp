@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/job/quantity.h"
+#include "engine/metrics/verdict.h"
 #include "engine/report/json_object.h"
 #include "engine/report/run_costs.h"
 #include "tools/process/standard_streams.h"
@@ -13,33 +14,14 @@
 namespace forebay {
 namespace {
 
-constexpr double kHardlyStarved = 0.05;
-constexpr double kAllCpus = 0.9;
-constexpr double kBusy = 0.7;
-
-std::string actors_of(const StageView& stage) {
-  return stage.actors == 1 ? "its 1 actor was"
-                           : "its " + std::to_string(stage.actors) + " actors were";
-}
-
-// Returns actor-seconds of work per second: the load of a stage on the machine.
-double load_of(const StageView& stage) {
-  return stage.busy_share * static_cast<double>(stage.actors);
-}
-
-std::string describe_queue(const StageView& stage) {
-  if (stage.queued == 0) return "";
-  return " and " + std::to_string(stage.queued) + (stage.queued == 1 ? " split" : " splits") +
-         " waited for it";
-}
-
-std::string blame_cpus(const SummaryView& view, const StageView& heaviest) {
-  double all = 0;
-  for (const StageView& stage : view.stages) all += load_of(stage);
-  return "not enough CPUs: " + format_number(view.outcome.cpus_busy, 1) + " of " +
-         std::to_string(view.cpus) + " were busy, and " + heaviest.name + " took " +
-         format_percent(load_of(heaviest) / all) +
-         " of the stages' work; give the run more CPUs or make " + heaviest.name + " cheaper";
+Activity activity_of(const SummaryView& view) {
+  return {.seconds = view.outcome.seconds,
+          .rows = view.outcome.rows,
+          .trained = view.consumer == SummaryView::Consumer::kTrainer,
+          .starved_ratio = view.outcome.starved_ratio,
+          .cpus_busy = view.outcome.cpus_busy,
+          .cpus = view.cpus,
+          .stages = view.stages};
 }
 
 int name_width(const std::vector<StageView>& stages) {
@@ -92,38 +74,7 @@ std::string describe_costs(const RunOutcome& outcome) {
 
 }  // namespace
 
-std::string name_bottleneck(const SummaryView& view) {
-  if (view.stages.empty() || view.outcome.rows == 0)
-    return "no rows came through; there is no bottleneck to name";
-  const bool trained = view.consumer == SummaryView::Consumer::kTrainer;
-  if (trained && view.outcome.starved_ratio < kHardlyStarved) {
-    return "the trainer is the bottleneck: it waited for data " +
-           format_percent(view.outcome.starved_ratio) +
-           " of the time; a faster model or more CPUs for it would help, more actors would not";
-  }
-  const bool cpus_full =
-      view.cpus > 0 && view.outcome.cpus_busy >= kAllCpus * static_cast<double>(view.cpus);
-  const StageView& heaviest = *std::ranges::max_element(view.stages, {}, load_of);
-  if (cpus_full && load_of(heaviest) > 0) return blame_cpus(view, heaviest);
-  const StageView& busiest = *std::ranges::max_element(view.stages, {}, &StageView::busy_share);
-  if (busiest.busy_share < kBusy) {
-    return "no stage was the bottleneck: " + busiest.name + ", the busiest, worked " +
-           format_percent(busiest.busy_share) + " of the time" +
-           (trained ? "; a run this short, or a small memory limit, leaves actors waiting for each "
-                      "other"
-                    : "");
-  }
-  const bool waits = busiest.cpu_share < 0.5;
-  if (busiest.name == "batch") {
-    return "batch is the bottleneck: the one actor that cuts batches in order was busy " +
-           format_percent(busiest.busy_share) +
-           " of the time; fewer columns or a faster core would help";
-  }
-  return busiest.name + " is the bottleneck: " + actors_of(busiest) + " busy " +
-         format_percent(busiest.busy_share) + " of the time" + describe_queue(busiest) +
-         (waits ? "; it hardly used a CPU, so it waited for the disk: more actors of it may help"
-                : "; give it more actors (pipeline.allocation." + busiest.name + ")");
-}
+std::string name_bottleneck(const SummaryView& view) { return judge(activity_of(view)).sentence; }
 
 /// Returns ` (by workers: 17, 3 MiB)`; "" without any.
 std::string asked_by_workers(const RunOutcome& outcome) {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "engine/job/job_spec.h"
+#include "engine/metrics/stage_view.h"
 #include "engine/run/run_outcome.h"
 #include "engine/train/train_report.h"
-#include "tools/terminal/progress.h"
 
 namespace forebay {
 
@@ -21,10 +21,8 @@ struct SummaryView {
   Consumer consumer = Consumer::kTrainer;
 };
 
-/// Returns the bottleneck and the reason in one sentence, with advice.
-///
-/// The bottleneck is the trainer if it hardly ever waited for a batch; the CPUs if all of them were
-/// busy, with the stage that used most; else the stage with the busiest actors. Pure.
+/// Returns the bottleneck and the reason in one sentence, with advice (engine/metrics/verdict.h).
+/// Pure.
 std::string name_bottleneck(const SummaryView& view);
 
 /// Returns the whole summary: figures, a table of the stages, the bottleneck.
