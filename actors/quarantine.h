@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -35,7 +36,8 @@ class Quarantine {
 
   Status add(const std::vector<BadRow>& rows);
 
-  std::uint64_t count() const { return count_; }
+  /// Returns the rows counted so far, by earlier runs, too. Any thread.
+  std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
 
  private:
   struct Close {
@@ -48,7 +50,7 @@ class Quarantine {
   Error too_many(const BadRow& row) const;
 
   const Options options_;
-  std::uint64_t count_;
+  std::atomic<std::uint64_t> count_;
   std::unique_ptr<std::FILE, Close> file_;
   std::set<std::pair<std::string, std::uint64_t>> known_;  // rows written by earlier runs
 };

@@ -9,15 +9,15 @@ set -u
 build="build-essential cmake ninja-build pkg-config libexpected-dev libcli11-dev libtomlplusplus-dev
   libspdlog-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libcurl4-openssl-dev libexpat1-dev libssl-dev libtorch-dev libgloo-dev
   libopenblas0-pthread libzmq3-dev cppzmq-dev librocksdb-dev liblz4-dev
-  libsnappy-dev libbrotli-dev prometheus-cpp-dev"
+  libsnappy-dev libbrotli-dev prometheus-cpp-dev libcivetweb-dev"
 test="$build catch2 python3 python3-dev python3-matplotlib python3-venv prometheus zstd libcaf-dev libmsgpack-cxx-dev iproute2 slurm-wlm munge openssh-server
   openssh-client"
-optional=""  # Tests that compare with it are skipped without it.
+optional=""  # Tests that need them are skipped without them.
 lint="$test git clang-14 clang clang-tidy-14 clang-format-14 libclang-rt-14-dev shellcheck"
 case ${1:-} in
   build) wanted=$build ;;
-  test) wanted=$test optional=python3-torch ;;
-  lint | all) wanted=$lint optional=python3-torch ;;
+  test) wanted=$test optional="python3-torch chromium" ;;
+  lint | all) wanted=$lint optional="python3-torch chromium" ;;
   *) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;;
 esac
 
@@ -36,8 +36,9 @@ refuse() {
 
 # shellcheck disable=SC2086,SC2116  # a list, on one line
 command -v dpkg-query >/dev/null || { missing=$(echo $wanted); refuse "this is no Debian system"; }
-# shellcheck disable=SC2086  # lists
+# shellcheck disable=SC2086  # a list
 missing=$(missing_of $wanted)
+# shellcheck disable=SC2086  # a list
 wished=$(missing_of $optional)
 [ -z "$missing$wished" ] && exit 0
 [ -z "$missing" ] && [ "${2:-}" = "--check" ] && exit 0

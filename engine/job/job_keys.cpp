@@ -161,6 +161,7 @@ Keys cluster_keys(JobSpec& job) {
       text("cluster.metrics", cluster.metrics),
       text("cluster.scale", cluster.scale),
       text("run.dir", run.dir),
+      text("run.dashboard", run.dashboard),
       size("run.spill", run.spill_bytes, 0, 0x1p60),
       duration("run.grace", run.grace, 0.1, kDay),
       duration("run.stall_after", run.stall_after, 0.1, kDay),

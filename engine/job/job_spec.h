@@ -47,6 +47,7 @@ struct RunSpec {
   /// whole process's memory; else only the memory that the run accounts for.
   bool owns_process = true;
   std::string dir;                             ///< Absolute or relative to the working folder.
+  std::string dashboard;                       ///< HOST:PORT of the run's page; "": no page.
   std::uint64_t spill_bytes = 20'000'000'000;  ///< Decompressed bytes that may be written.
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< Time for an orderly stop.
   /// Time until a stuck stage is reported.

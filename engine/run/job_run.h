@@ -135,6 +135,9 @@ class JobRun {
   std::uint64_t rows_per_batch() const { return order_.batch_size; }
   TransformPlan& plan() { return *plan_; }
   const TransformPlan& plan() const { return *plan_; }
+  /// Returns the damaged rows counted so far, by the runs that this one continues, too. Any thread,
+  /// after start().
+  std::uint64_t bad_rows() const { return quarantine_ ? quarantine_->count() : begin_.bad_rows; }
   const std::string& quarantine_path() const { return quarantine_path_; }
   const Clock& clock() const { return clock_; }
 

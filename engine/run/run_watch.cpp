@@ -42,7 +42,7 @@ RunWatch::RunWatch(Options options)
       stream_({.run = options_.run,
                .spec = options_.job.run,
                .events = options_.events,
-               .say = [this](const std::string& what) { say(what); }}) {
+               .say = [this](const std::string& what) { warn(what); }}) {
   log_.write(options_.name + " " + options_.job.path + " begins at batch " +
              std::to_string(options_.run.begin().batches));
   if (options_.events.view) {
@@ -75,6 +75,9 @@ void RunWatch::watch_memory() {
   };
   options_.run.memory_watch().watch({.limit = limit, .fail = [this](const std::string& what) {
                                        log_.write(what);
+                                       if (options_.recorder != nullptr) {
+                                         options_.recorder->end("failed", what);
+                                       }
                                        options_.events.outgrown(what);
                                      }});
 }
@@ -83,6 +86,7 @@ void RunWatch::look() {
   say_notes();
   stream_.look();
   if (view_) view_->look();
+  if (options_.recorder != nullptr) options_.recorder->look();
 }
 
 void RunWatch::note(const std::string& line) {
@@ -91,13 +95,19 @@ void RunWatch::note(const std::string& line) {
 
 void RunWatch::looked_up(const LookupCounts& lookups) {
   noted_([&] { lookups_ = lookups; });
+  if (options_.recorder != nullptr) options_.recorder->looked_up(lookups.all, lookups.ready);
 }
 
 void RunWatch::say_notes() {
   const auto notes = noted_([this] { return std::exchange(notes_, {}); });
   for (const std::string& line : notes) say(line);
   if (options_.tuning == nullptr) return;
-  for (const std::string& line : options_.tuning->take_notes()) say(line);
+  for (const std::string& line : options_.tuning->take_notes()) warn(line);
+}
+
+void RunWatch::warn(const std::string& line) {
+  if (options_.recorder != nullptr) options_.recorder->warn(line);
+  say(line);
 }
 
 void RunWatch::say(const std::string& line) {

@@ -8,6 +8,7 @@
 
 #include "core/base/thread/background_worker.h"
 #include "core/runtime/synchronized.h"
+#include "engine/history/run_recorder.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_events.h"
@@ -49,7 +50,8 @@ class RunWatch {
     const JobSpec& job;
     std::string name;  ///< Name of the log: `train`, `ingest`, `evaluate`.
     const RunEvents& events;
-    Tuning* tuning = nullptr;  ///< Null: a run that nothing tunes.
+    Tuning* tuning = nullptr;         ///< Null: a run that nothing tunes.
+    RunRecorder* recorder = nullptr;  ///< Null: a run that nobody records.
   };
 
   explicit RunWatch(Options options);
@@ -68,6 +70,7 @@ class RunWatch {
   void watch_memory();
   void look();
   void say_notes();
+  void warn(const std::string& line);
   void say(const std::string& line);
 
   const Options options_;

@@ -31,19 +31,39 @@ bool is_known(const std::string& policy) {
                      [&](const tuner::PolicyInfo& info) { return info.name == policy; });
 }
 
-}  // namespace
-
-std::string describe(const tuner::Decision& decision,
-                     const tuner::PipelineDescription& description) {
+/// Describes what a decision changes: `transform 1 -> 3, prefetch 4 -> 6`, `no change`.
+std::string describe_change(const tuner::Decision& decision,
+                            const tuner::PipelineDescription& description) {
   std::string words;
   for (std::size_t i = 0; i < description.stages.size(); ++i) {
     append_change(words, description.stages[i].name, decision.seen.stages[i].actors,
                   decision.applied.actors[i]);
   }
   append_change(words, "prefetch", decision.seen.prefetch, decision.applied.prefetch);
-  if (words.empty()) words = "no change";
+  return words.empty() ? "no change" : words;
+}
+
+}  // namespace
+
+std::string describe(const tuner::Decision& decision,
+                     const tuner::PipelineDescription& description) {
+  std::string words = describe_change(decision, description);
   if (!decision.proposal.reason.empty()) words += ": " + decision.proposal.reason;
   return words;
+}
+
+JsonObject decision_json(const tuner::Decision& decision,
+                         const tuner::PipelineDescription& description) {
+  return JsonObject()
+      .add("number", decision.number)
+      .add("policy", decision.policy)
+      .add("what", describe_change(decision, description))
+      .add("why", decision.proposal.reason)
+      .add("predicted", decision.proposal.expected_splits_per_second)
+      .add("predicted_before", decision.expected_before)
+      .add("measured", decision.measured)
+      .add("guarded", decision.guarded)
+      .add("fault", decision.fault);
 }
 
 std::string describe(const tuner::Allocation& allocation,
@@ -70,12 +90,12 @@ Status Tuning::check(const JobSpec& job) {
 }
 
 Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std::string& command,
-               MakePolicy make)
+               Hooks hooks)
     : run_(run),
       job_(job),
       cpus_(cpus),
       command_(command),
-      make_(std::move(make)),
+      hooks_(std::move(hooks)),
       tuned_pipeline_(run, job, cpus),
       mode_(tuner::mode_named(job.tuner.mode)) {
   const tuner::CurrentState now = tuned_pipeline_.current();
@@ -132,8 +152,8 @@ std::unique_ptr<tuner::Policy> Tuning::fallback_policy() {
 }
 
 std::unique_ptr<tuner::Policy> Tuning::make_policy() {
-  if (make_) {
-    if (auto given = make_(context())) return given;
+  if (hooks_.make) {
+    if (auto given = hooks_.make(context())) return given;
   }
   auto made = tuner::make_policy(job_.tuner.policy, context());
   if (!made) {
@@ -196,6 +216,7 @@ void Tuning::on_decision(const tuner::Decision& decision) {
   log(decision);
   cpu_seconds_ = in_seconds(thread_cpu_time());
   said_([&] { last_decision_ = describe(decision, header_.description); });
+  if (hooks_.on_decision) hooks_.on_decision(decision_json(decision, header_.description));
 }
 
 // The file is created at the first decision, so that a run without decisions keeps the last run's

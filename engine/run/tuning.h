@@ -11,6 +11,7 @@
 #include "core/runtime/actor_host.h"
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_spec.h"
+#include "engine/report/json_object.h"
 #include "engine/run/control_server.h"
 #include "engine/run/live_pipeline.h"
 #include "tuner/live/tuner_actor.h"
@@ -24,6 +25,12 @@ namespace forebay {
 /// up`.
 std::string describe(const tuner::Decision& decision,
                      const tuner::PipelineDescription& description);
+
+/// Returns a decision as the data of an event: `number`, `policy`, `what` changes, `why`, the
+/// `predicted` splits/s, what was `predicted_before` and `measured` for the period before it,
+/// `guarded`, `fault`.
+JsonObject decision_json(const tuner::Decision& decision,
+                         const tuner::PipelineDescription& description);
 
 /// Describes an allocation in one line: `load 1, decode 2, prefetch 4`.
 std::string describe(const tuner::Allocation& allocation,
@@ -42,8 +49,14 @@ class Tuning {
   /// Makes the policy in place of `tuner.policy`; null: that one is made.
   using MakePolicy = std::function<std::unique_ptr<tuner::Policy>(const tuner::PolicyContext&)>;
 
+  struct Hooks {
+    MakePolicy make = {};
+    /// Receives each decision as decision_json() gives it, on the tuner's thread.
+    std::function<void(const JsonObject&)> on_decision = {};
+  };
+
   Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std::string& command,
-         MakePolicy make = {});
+         Hooks hooks);
   ~Tuning();
 
   /// Ends the tuner, saves its learned state, closes the control server. Further calls do nothing.
@@ -97,7 +110,7 @@ class Tuning {
   const JobSpec& job_;
   const CpuLimit& cpus_;
   const std::string command_;
-  const MakePolicy make_;
+  const Hooks hooks_;
   LivePipeline tuned_pipeline_;
   tuner::Allocation start_;
   tuner::LogHeader header_;                      // used on the tuner's thread, like the two below

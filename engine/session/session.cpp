@@ -1,6 +1,7 @@
 #include "engine/session/session.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,10 @@ CpuLimit limit_of(const Session::Options& options) {
   return options.threads ? CpuLimit(options.threads) : CpuLimit(options.first_process);
 }
 
+double seconds_since_1970() {
+  return in_seconds(std::chrono::system_clock::now().time_since_epoch());
+}
+
 std::vector<std::string> stage_names(const TransformPlan& plan) {
   std::vector<std::string> names;
   for (const StageInfo& stage : plan.stages()) names.push_back(stage.name);
@@ -30,12 +35,21 @@ bool uses_gpu(const JobSpec& job, const std::string& command) {
 }  // namespace
 
 Session::Session(const JobSpec& job, Options options, RunDir held)
-    : job_(job), options_(std::move(options)), held_(std::move(held)), cpus_(limit_of(options_)) {}
+    : job_(job),
+      options_(std::move(options)),
+      held_(std::move(held)),
+      cpus_(limit_of(options_)),
+      recorder_({.path = job.run.dir + "/" + kRecordName,
+                 .command = options_.command,
+                 .job = job.path,
+                 .began = seconds_since_1970(),
+                 .clock = clock_}) {}
 
 // The pipeline is closed before the cluster's node is destroyed: its stages call the node, and its
 // splits lie in messages whose bytes the node counts.
 Session::~Session() {
   end("the trainer stopped");
+  finish(how_ended(), error_);
   watch_.reset();
   tuning_.reset();
   if (run_) run_->close();
@@ -49,12 +63,26 @@ Result<std::unique_ptr<Session>> Session::open(const JobSpec& job, Options optio
       new Session(job, std::move(options), std::move(*held)));
   if (auto status = session->cpus_.set(job.pipeline.cpus); !status) return pass(status);
   const RunEvents& events = session->options_.events;
-  auto cluster = TrainerNode::open(
-      job, session->options_.command,
-      [&events](const std::string& line) { events.announce("cluster: " + line); });
+  if (auto status = session->open_dashboard(); !status) return pass(status);
+  RunRecorder& recorder = session->recorder_;
+  auto cluster = TrainerNode::open(job, session->options_.command, [&](const std::string& line) {
+    recorder.warn("cluster: " + line);
+    events.announce("cluster: " + line);
+  });
   if (!cluster) return pass(cluster);
   session->cluster_ = std::move(*cluster);
   return session;
+}
+
+// The address may hold a token: it is for the user, not for the log.
+Status Session::open_dashboard() {
+  if (job_.run.dashboard.empty()) return {};
+  const char* token = std::getenv(kTokenVariable);
+  auto opened = Dashboard::open(job_.run.dashboard, token == nullptr ? "" : token, recorder_);
+  if (!opened) return pass(opened);
+  dashboard_ = std::move(*opened);
+  options_.events.announce(dashboard_->announcement());
+  return {};
 }
 
 Status Session::open_run() {
@@ -86,23 +114,25 @@ Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
   if (cluster_) {
     if (auto begun = cluster_->begin(*run_); !begun) return begun;
   }
-  Tuning::MakePolicy central;
+  Tuning::Hooks hooks{.on_decision = [this](const JsonObject& what) { recorder_.decided(what); }};
   if (cluster_) {
-    central = [this](const auto& context) { return cluster_->central_policy(context); };
+    hooks.make = [this](const auto& context) { return cluster_->central_policy(context); };
   }
-  tuning_.emplace(*run_, job_, cpus_, options_.command, std::move(central));
+  tuning_.emplace(*run_, job_, cpus_, options_.command, std::move(hooks));
   watch_ = std::make_unique<RunWatch>(RunWatch::Options{.run = *run_,
                                                         .job = job_,
                                                         .name = options_.command,
                                                         .events = options_.events,
-                                                        .tuning = &*tuning_});
+                                                        .tuning = &*tuning_,
+                                                        .recorder = &recorder_});
+  recorder_.observe([this] { return figures(); });
   answer_queries();
   return {};
 }
 
 // Answers `forebay status`, `top` and `trace` in the job's folder, and Prometheus, until end().
 void Session::answer_queries() {
-  tuning_->show({.status = [this] { return status_of(figures()).text(); },
+  tuning_->show({.status = [this] { return recorder_.status(); },
                  .trace =
                      [this] {
                        return history_text({.now = run_->clock().now(),
@@ -129,6 +159,12 @@ RunFigures Session::figures() const {
   figures.worked = source.worked();
   figures.memory_bytes = run_->used_bytes();
   figures.memory_limit = tuning_->limits().memory_bytes;
+  figures.memory_before = run_->resident_before();
+  figures.buffer_bytes = run_->buffer_bytes();
+  figures.cpus = static_cast<std::uint64_t>(tuning_->limits().cpus);
+  figures.cpu_seconds = process_cpu_seconds() - cpu_seconds_at_start_;
+  figures.bad_rows = run_->bad_rows();
+  figures.bad_rows_allowed = job_.dataset.bad_rows;
   figures.decisions = tuning_->decisions();
   figures.tuner_cpu_seconds = tuning_->cpu_seconds();
   figures.last_decision = tuning_->last_decision();
@@ -136,6 +172,17 @@ RunFigures Session::figures() const {
   figures.requests = run_->io_counts().requests();
   figures.bytes_read = run_->io_counts().bytes();
   if (cluster_) figures.cluster = cluster_->status();
+  figures.learning = recorder_.learning();
+  if (options_.command == "train") {
+    const auto& tables = job_.trainer.tables;
+    figures.table_storage = name_in<TrainerSpec::Storage>(kStorageNames, tables.storage);
+    const bool tiered = tables.storage == TrainerSpec::Storage::kTiered;
+    figures.table_memory = tiered ? tables.memory_bytes : 0;
+  }
+  Verdict verdict = recorder_.verdict();
+  figures.limit = name_of(verdict.limit);
+  figures.verdict = std::move(verdict.sentence);
+  figures.gain = verdict.gain;
   return figures;
 }
 
@@ -149,6 +196,9 @@ void Session::end_stream() {
 // The tuner ends first, since it may have last messages; the cluster ends before the pipeline, to
 // which it delivers splits.
 void Session::end(const std::string& error) {
+  recorder_.rest();
+  if (!ended_) error_ = error;
+  ended_ = true;
   if (tuning_) tuning_->end();
   if (tuning_) tuning_->show({});
   keep_plan();
@@ -162,6 +212,16 @@ void Session::keep_plan() const {
   if (watch_ == nullptr) return;
   const std::string path = plan_costs_path(job_.run.dir);
   if (auto kept = keep_plan_costs(path, run_->plan()); !kept) watch_->note(kept.error().message);
+}
+
+std::string_view Session::how_ended() const {
+  if (options_.events.stop_requested()) return "stopped";
+  return error_.empty() ? "done" : "failed";
+}
+
+void Session::finish(std::string_view how, const std::string& error) {
+  recorder_.end(how, error);
+  dashboard_.reset();
 }
 
 RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds waited) const {

@@ -5,13 +5,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "actors/loader_state.h"
 #include "actors/rank_share.h"
 #include "core/base/result.h"
 #include "core/base/thread/start_thread.h"
 #include "engine/cluster/trainer_node.h"
+#include "engine/dashboard/dashboard.h"
 #include "engine/energy/energy_meter.h"
+#include "engine/history/run_recorder.h"
 #include "engine/job/job_spec.h"
 #include "engine/metrics/figures.h"
 #include "engine/metrics/metrics_server.h"
@@ -86,6 +89,13 @@ class Session {
   /// pipeline stays. Further calls do nothing.
   void end(const std::string& error);
 
+  /// Records how the run ended, for the page and `forebay report`: `done`, `stopped`, `failed` with
+  /// an error; then closes the page. Without it, the destructor records what end() was told.
+  void finish(std::string_view how, const std::string& error);
+
+  /// What the page shows of the run. Any thread.
+  RunRecorder& recorder() { return recorder_; }
+
   /// Returns the figures of a run that reached `position` and waited for batches for `waited`.
   /// After end().
   RunOutcome outcome(const Position& position, std::chrono::nanoseconds waited) const;
@@ -94,6 +104,8 @@ class Session {
 
  private:
   Session(const JobSpec& job, Options options, RunDir held);
+  Status open_dashboard();
+  std::string_view how_ended() const;
   void answer_queries();
   void keep_plan() const;
 
@@ -101,6 +113,11 @@ class Session {
   const Options options_;
   const RunDir held_;
   const CpuLimit cpus_;
+  SystemClock clock_;
+  RunRecorder recorder_;
+  std::unique_ptr<Dashboard> dashboard_;  // null without `run.dashboard`
+  bool ended_ = false;
+  std::string error_;  // that end() was told
   std::unique_ptr<JobRun> run_;
   std::unique_ptr<TrainerNode> cluster_;  // null if the job has no cluster
   std::optional<Tuning> tuning_;

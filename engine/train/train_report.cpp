@@ -1,5 +1,6 @@
 #include "engine/train/train_report.h"
 
+#include "core/base/enum_names.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {
@@ -14,6 +15,15 @@ std::string describe(const Quality& quality) {
   }
   if (quality.calibration) words += printed(", calibration %.4f", *quality.calibration);
   return words;
+}
+
+std::string_view describe(TrainEnd::How how) {
+  using How = TrainEnd::How;
+  static constexpr EnumName<How> kNames[] = {{"done", How::kDone},
+                                             {"stopped", How::kStopped},
+                                             {"failed", How::kFailed},
+                                             {"refused", How::kRefused}};
+  return name_in<How>(kNames, how);
 }
 
 TrainEnd end_of_meeting(const Error& error) {

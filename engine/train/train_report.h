@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,9 @@ struct TrainEnd {
     return std::move(*this);
   }
 };
+
+/// Returns `done`, `stopped`, `failed` or `refused`.
+std::string_view describe(TrainEnd::How how);
 
 /// Returns the end of a run whose ranks did not meet: failed if a rank was lost or did not connect,
 /// refused if ranks do not match.

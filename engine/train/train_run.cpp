@@ -35,6 +35,12 @@ TrainRun::TrainRun(JobSpec job, Options options)
 }
 
 TrainEnd TrainRun::run() {
+  TrainEnd end = run_to_end();
+  if (session_) session_->finish(describe(end.how), end.error.message);
+  return end;
+}
+
+TrainEnd TrainRun::run_to_end() {
   auto session =
       Session::open(job_, {.command = "train",
                            .events = options_.events,
@@ -194,6 +200,9 @@ Result<TrainProgress> TrainRun::train() {
 
 void TrainRun::log_step(const TrainProgress& progress) {
   const auto paused = job_run().source().paused() - paused_before_;
+  if (trained_.model->learns()) {
+    session_->recorder().learned(progress.position.batches, progress.loss);
+  }
   threads_->after_step(progress.rows, progress.elapsed - paused);
   if (job_.trainer.tables.storage == TrainerSpec::Storage::kTiered) {
     session_->watch().looked_up(trained_.model->lookups());
@@ -209,6 +218,7 @@ Status TrainRun::evaluate_after(const Position& position) {
   if (!quality) return pass(quality);
   if (!*quality) return {};
   log_->evaluated(position, **quality);
+  record(step, **quality);
   session_->watch().note("after step " + std::to_string(step) + ": " + describe(**quality));
   return {};
 }
@@ -282,8 +292,15 @@ Status TrainRun::evaluate_at_end(const Position& position, TrainReport& report) 
   auto quality = evaluating_->at_end(*trained_.model, resident, position.batches);
   if (!quality) return pass(quality);
   report.quality = *quality;
-  if (evaluating_->found().size() > found) log_->evaluated(position, *report.quality);
+  if (evaluating_->found().size() > found) {
+    log_->evaluated(position, *report.quality);
+    record(position.batches, *report.quality);
+  }
   return {};
+}
+
+void TrainRun::record(std::uint64_t step, const Quality& quality) {
+  session_->recorder().evaluated({.step = step, .auc = quality.auc, .log_loss = quality.log_loss});
 }
 
 TrainEnd TrainRun::end_with(TrainEnd end) {

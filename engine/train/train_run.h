@@ -43,6 +43,7 @@ class TrainRun {
   TrainEnd run();
 
  private:
+  TrainEnd run_to_end();
   Status prepare();
   Status make_model();
   Status resume();
@@ -55,6 +56,7 @@ class TrainRun {
   /// Evaluates the model if an evaluation is due.
   Status evaluate_after(const Position& position);
   void log_step(const TrainProgress& progress);
+  void record(std::uint64_t step, const Quality& quality);
   TrainState state_at(const TrainProgress& progress) const;
   Result<bool> save(const TrainProgress& progress);
   void end_saving(bool trained);

@@ -19,6 +19,15 @@ JobDefaults defaults_here() {
   return {.cpus = available_cpus(), .memory_bytes = available_memory() / 2};
 }
 
+/// Returns the assignments of `--set`, and what other options assign.
+std::vector<std::string> sets_of(const Invocation& invocation) {
+  std::vector<std::string> sets = invocation.values("--set");
+  if (invocation.has("--dashboard")) {
+    sets.push_back("run.dashboard=" + invocation.value("--dashboard"));
+  }
+  return sets;
+}
+
 }  // namespace
 
 std::string Invocation::value(const std::string& option, const std::string& otherwise) const {
@@ -57,7 +66,7 @@ OptionReader& OptionReader::command(std::string& into) {
 }
 
 Result<JobSpec> open_job(const Invocation& invocation) {
-  return load_job(invocation.arguments.front(), invocation.values("--set"), defaults_here());
+  return load_job(invocation.arguments.front(), sets_of(invocation), defaults_here());
 }
 
 Result<JobSpec> open_job(const Invocation& invocation, std::string text) {

@@ -14,6 +14,7 @@ const std::vector<Command> kCommands = {
      .options = {kSetOption,
                  {"--resume", "", "go on from the last complete checkpoint"},
                  {"--restart", "", "start anew over existing checkpoints"},
+                 kDashboardOption,
                  kJsonOption},
      .example = "  forebay train examples/open_bandit/job.toml\n"
                 "  forebay train job.toml --resume --set pipeline.memory=2GiB --json",
@@ -26,6 +27,7 @@ const std::vector<Command> kCommands = {
                  {"--state", "FILE", "write the loader's state at the end and on an orderly stop"},
                  {"--resume", "FILE", "go on from such a state"},
                  {"--max-batches", "N", "end after N batches of this run"},
+                 kDashboardOption,
                  kJsonOption},
      .example = "  forebay ingest job.toml --dump rows.tsv --max-batches 10\n"
                 "  forebay ingest job.toml --state now.json    # later: --resume now.json",
@@ -170,6 +172,14 @@ const std::vector<Command> kCommands = {
                  {"--keys", "DIR", "CURVE keys; needed beyond loopback"}},
      .example = "  forebay top --dir jobs/ads",
      .run = run_top},
+    {.name = "report",
+     .summary = "writes one page on a finished run, or on two side by side",
+     .argument = "DIR…",
+     .options = {{"--out", "FILE", "where to (default: run.html); any browser opens it"},
+                 kJsonOption},
+     .example = "  forebay report jobs/ads --out ads.html\n"
+                "  forebay report before after --out both.html",
+     .run = run_report},
     {.name = "trace",
      .summary = "writes where a running job's splits were and when, as a Chrome trace",
      .options = {{"--dir", "DIR", "the job's folder, or its .forebay (default: here)"},

@@ -33,6 +33,9 @@ struct Command {
 /// Options that many commands share.
 inline constexpr OptionSpec kJsonOption{
     "--json", "", "print the result as one JSON object, the last line of stdout"};
+inline constexpr OptionSpec kDashboardOption{
+    "--dashboard", "HOST:PORT",
+    "serve a page on the running job there: run.dashboard (port 0: any)"};
 inline constexpr OptionSpec kSetOption{"--set", "KEY=VALUE",
                                        "override a key of the job file (repeatable)"};
 
@@ -77,6 +80,7 @@ Exit run_tune_replay(const Invocation& invocation);
 Exit run_tune_show(const Invocation& invocation);
 Exit run_train(const Invocation& invocation);
 Exit run_status(const Invocation& invocation);
+Exit run_report(const Invocation& invocation);
 Exit run_trace(const Invocation& invocation);
 Exit run_top(const Invocation& invocation);
 Exit run_symmetric(const Invocation& invocation);

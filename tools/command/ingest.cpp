@@ -108,6 +108,8 @@ Exit Ingest::run() {
 
 Exit Ingest::finish(const Status& pulled) {
   session_->end(pulled ? "" : pulled.error().message);
+  const char* how = StopRequest::requested() ? "stopped" : "done";
+  session_->finish(pulled ? how : "failed", pulled ? "" : pulled.error().message);
   if (!pulled) leave(Exit::failed(pulled.error()));
   const JobRun& run = session_->run();
   const Position& position = run.source().position();

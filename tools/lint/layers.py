@@ -22,7 +22,7 @@ SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worke
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
-          ("actors", "process", "energy", "job", "outputs", "report", "plan", "trace", "metrics", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
+          ("actors", "process", "energy", "job", "outputs", "report", "plan", "trace", "metrics", "history", "dashboard", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
            "ranks", "train", "analyze")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
@@ -93,16 +93,18 @@ MAY_SEE = {
     "engine/plan": CORE[:1] + ["actors/transform", "engine/report"],
     "engine/trace": CORE[:1] + ["actors", "actors/stage_list"] + ["engine/report"],
     "engine/metrics": CORE[:1] + ["actors", "scheduler"] + ["engine/job", "engine/report"],
+    "engine/history": CORE[:1] + ["core/runtime", "scheduler"] + ["engine/report", "engine/metrics"],
+    "engine/dashboard": CORE[:1] + ["core/net", "core/runtime", "engine/job", "engine/history"],
     "engine/modelled": CORE[:1] + ["core/runtime", "actors/source/index"] + TUNER + ["engine/job", "engine/report"],
     "engine/counting": CORE[:2] + ["core/data"] + ACTORS + ["engine/job"],
     "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
-        ["engine/process", "engine/energy", "engine/job", "engine/report", "engine/plan", "engine/trace", "engine/metrics", "engine/counting"],
+        ["engine/process", "engine/energy", "engine/job", "engine/report", "engine/plan", "engine/trace", "engine/metrics", "engine/history", "engine/counting"],
     "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
     "engine/emulated": CORE + SCHEDULER + TUNER + ["engine/cluster", "engine/modelled"],
     "engine/convert": CORE[:2] + ["core/runtime"] + ACTORS + ["engine/process", "engine/job", "engine/outputs", "engine/run"],
-    "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/energy", "engine/job", "engine/plan", "engine/trace", "engine/metrics", "engine/run",
-                                  "engine/cluster"],
+    "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/energy", "engine/job", "engine/plan", "engine/trace", "engine/metrics", "engine/history", "engine/dashboard", "engine/run",
+                                  "engine/cluster", "engine/report", "trainer"],
     "engine/loader": CORE[:1] + ["core/data", "core/runtime", "engine/process", "engine/job", "engine/session"],
     "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
     "engine/train": CORE + ACTORS + ["tuner"] + TRAINER +
@@ -149,6 +151,7 @@ LIBRARY_HOME = {
     "snappy": ["actors/format/parquet"],
     "lz4": ["core/wire", "actors/format/parquet"],
     "prometheus": ["engine/metrics"],
+    "civetweb": ["engine/dashboard"],
     "xxhash": ["core/data", "actors/format", "actors/source"],
     "zlib": ["actors/source", "actors/output", "actors/format/parquet"],
     "zstd": ["actors/source", "actors/output", "core/wire", "actors/format/parquet", "tools/bench/parquet"],
