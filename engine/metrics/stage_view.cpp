@@ -1,5 +1,7 @@
 #include "engine/metrics/stage_view.h"
 
+#include <algorithm>
+
 namespace forebay {
 namespace {
 
@@ -20,7 +22,9 @@ StageView view_of(const ActorTotals& before, const StageStats& stage) {
   view.busy_share = share(busy, lived);
   view.wait_input_share = share(input, lived);
   view.wait_output_share = share(output, lived);
-  view.cpu_share = share(now.cpu - before.cpu, busy);
+  // A stage that waits for a CPU waits for no disk.
+  view.cpu_share =
+      std::min(1.0, share(now.cpu - before.cpu + now.done.ready - before.done.ready, busy));
   view.queued = stage.pool.queued_messages;
   view.splits = now.messages - before.messages;
   view.bytes = now.bytes - before.bytes;

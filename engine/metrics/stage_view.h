@@ -15,7 +15,7 @@ struct StageView {
   double busy_share = 0;
   double wait_input_share = 0;
   double wait_output_share = 0;
-  /// CPU time over busy time: below 1, the stage waited for a CPU or a disk.
+  /// Time on a CPU or waiting for one, over busy time: below 1, the stage waited for a disk.
   double cpu_share = 0;
   std::uint64_t queued = 0;  ///< Splits in its mailbox.
   std::uint64_t splits = 0;

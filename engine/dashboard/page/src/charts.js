@@ -24,7 +24,7 @@ function options(chart, width, sync) {
     width, height: HEIGHT, cursor: {sync: {key: sync}, y: false}, legend: {show: false},
     scales: {x: {time: true}, y: {range: (_, __, max) => [0, chart.top ?? (max > 0 ? 1.08 * max : 1)]}},
     axes: [
-      {...axis, space: 70, size: 28, values: (_, times) => times.map((time) => format.clock(time).slice(0, 5))},
+      {...axis, space: 70, size: 28, values: (_, times) => times.map((time) => format.clock(time).slice(0, times[1] - times[0] < 60 ? 8 : 5))},
       {...axis, size: 84, space: 36, values: (_, values) => values.map(chart.text),
        ...(chart.binary ? {incrs: BINARY_STEPS} : {})},
     ],

@@ -22,6 +22,11 @@ export function count(value) {
   return known(value) ? Math.round(value).toLocaleString('en-US') : '–';
 }
 
+/** 1 → "1 split". */
+export function splits(value) {
+  return count(value) + (value === 1 ? ' split' : ' splits');
+}
+
 /** 1234567 → "1.23 M rows/s". */
 export function rate(value, unit) {
   return known(value) ? scaled(value, [' ', ' k ', ' M ', ' G '], 1000) + unit : '–';

@@ -55,7 +55,7 @@ export function stages(status, before) {
       {share: stage.busy, kind: 'busy'}, {share: stage.output, kind: 'output'}, {share: stage.input, kind: 'input'}]),
     format.percent(stage.busy), format.percent(stage.input), format.percent(stage.output),
     format.percent(stage.cpu),
-    `${format.count(stage.queued_splits)} splits, ${format.bytes(stage.queued_bytes)}` +
+    `${format.splits(stage.queued_splits)}, ${format.bytes(stage.queued_bytes)}` +
       (stage.queue_capacity_bytes < UNBOUNDED ? ' of ' + format.bytes(stage.queue_capacity_bytes) : ''),
     format.rate(stage.splitsPerSecond, 'splits/s'), format.bytes(stage.bytesPerSecond) + '/s',
   ]);
