@@ -1,6 +1,6 @@
 #!/bin/sh
 # Packs the page of a run (engine/dashboard/page/src) into engine/dashboard/page/page.html, which the build takes as it
-# is: only who changes the page needs Node.js and npm. The packages' versions are those of package-lock.json; they are
+# is: Node.js and npm are needed only to change the page. The packages' versions are those of package-lock.json; they are
 # kept in build/page, with those that the page's tests use. Can be run again at any time.
 # usage: tools/page.sh [--check|--tools]    --check: fails when page.html is another one than its sources make
 #                                           --tools: installs the packages alone and prints their folder

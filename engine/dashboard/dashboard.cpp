@@ -34,7 +34,7 @@ HttpAnswer refusal(int status, const std::string& why) {
 
 HttpAnswer json(std::string body) { return {.type = "application/json", .body = std::move(body)}; }
 
-/// Headers of every answer: nothing is kept by caches, guessed, framed, or told to other sites.
+/// Headers of every answer: no cache keeps it, no browser guesses its type, no site frames it.
 void add_headers(HttpAnswer& answer) {
   for (const auto& [name, value] : {std::pair{"Cache-Control", "no-store"},
                                     {"X-Content-Type-Options", "nosniff"},
@@ -60,7 +60,7 @@ Dashboard::Dashboard(PageAccess::Options options, bool made_up, RunRecorder& rec
 Dashboard::~Dashboard() {
   closing_ = true;
   recorder_.events().close();
-  // The server drops what was not sent yet.
+  // The server drops events that it has not sent yet.
   static_cast<void>(streams_.wait(
       kFarewell, [](int streams) { return streams == 0; }, [](int) {}));
   server_.reset();
@@ -159,7 +159,7 @@ HttpAnswer Dashboard::begin_stream() {
   return refusal(503, std::to_string(kStreams) + " viewers get events already; try again later");
 }
 
-// Each round sends what was added since, or a comment, which shows whether the viewer is there.
+// Each round sends the new events, or a comment, which shows whether the viewer is there.
 void Dashboard::stream(const HttpRequest& request, const HttpServer::Send& send) {
   EventLog& events = recorder_.events();
   std::uint64_t sent = number_or_0(request.last_event_id);

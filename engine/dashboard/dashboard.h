@@ -22,7 +22,7 @@ class Dashboard {
  public:
   static constexpr int kStreams = 8;
 
-  /// `address` is HOST:PORT; kInvalid: it is none, or nothing can listen there. `token`: of
+  /// `address` is HOST:PORT; kInvalid: it is malformed, or nothing can listen there. `token`: of
   /// kTokenVariable, or empty.
   static Result<std::unique_ptr<Dashboard>> open(const std::string& address, std::string token,
                                                  RunRecorder& recorder);

@@ -12,7 +12,7 @@ namespace forebay {
 /// Name of the environment's variable that gives the token.
 inline constexpr char kTokenVariable[] = "FOREBAY_DASHBOARD_TOKEN";
 
-/// Decides who may read the page. Pure.
+/// Decides which requests may read the page. Pure.
 ///
 /// Host headers: a page of another site that a browser was led to by a changed name server would
 /// name its own host, so only names that a user types for this machine are served. Token: every

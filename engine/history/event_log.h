@@ -21,7 +21,7 @@ struct RunEvent {
 };
 
 /// The last events of a run. Readers wait for the next one; a reader that is slow misses the events
-/// that were dropped meanwhile, and holds nobody up. Thread-safe.
+/// that were dropped meanwhile, and delays no writer. Thread-safe.
 class EventLog {
  public:
   static constexpr std::size_t kMost = 1000;

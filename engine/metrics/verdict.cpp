@@ -109,7 +109,7 @@ Verdict blame_stage(const Activity& activity, const StageView& busiest) {
 }
 
 /// Workers that could make more are held up by the splits that they may hold, which is memory, or,
-/// if they hold all that they want, by the link that takes what they have made.
+/// if they hold all that they want, by the link that takes their splits.
 std::optional<Verdict> blame_cluster(const Activity& activity) {
   if (!starved(activity) || activity.made_per_second <= 0 || activity.lease_capacity == 0)
     return {};

@@ -51,7 +51,7 @@ class RunWatch {
     std::string name;  ///< Name of the log: `train`, `ingest`, `evaluate`.
     const RunEvents& events;
     Tuning* tuning = nullptr;         ///< Null: a run that nothing tunes.
-    RunRecorder* recorder = nullptr;  ///< Null: a run that nobody records.
+    RunRecorder* recorder = nullptr;  ///< Null: the run is not recorded.
   };
 
   explicit RunWatch(Options options);

@@ -90,7 +90,7 @@ class Session {
   void end(const std::string& error);
 
   /// Records how the run ended, for the page and `forebay report`: `done`, `stopped`, `failed` with
-  /// an error; then closes the page. Without it, the destructor records what end() was told.
+  /// an error; then closes the page. Without it, the destructor records the error given to end().
   void finish(std::string_view how, const std::string& error);
 
   /// What the page shows of the run. Any thread.
@@ -117,7 +117,7 @@ class Session {
   RunRecorder recorder_;
   std::unique_ptr<Dashboard> dashboard_;  // null without `run.dashboard`
   bool ended_ = false;
-  std::string error_;  // that end() was told
+  std::string error_;  // given to end()
   std::unique_ptr<JobRun> run_;
   std::unique_ptr<TrainerNode> cluster_;  // null if the job has no cluster
   std::optional<Tuning> tuning_;

@@ -41,7 +41,7 @@ class Client {
   void send(const std::string& text) const {
     ::send(socket_.number(), text.data(), text.size(), MSG_NOSIGNAL);
   }
-  /// Returns what comes until `end` is in it; with "", until the server closes the connection.
+  /// Receives until `end` is in the text; with "", until the server closes the connection.
   std::string receive(const std::string& end = "") const {
     std::string text;
     while (end.empty() || text.find(end) == std::string::npos) {
