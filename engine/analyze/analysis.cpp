@@ -66,8 +66,8 @@ class Analyzer {
                                   .rows_per_second = analysis.rows_per_second,
                                   .machine_cpus = all_cpus_.most(),
                                   .trials = !job_.cluster.used()});
-    analysis.verdict =
-        verdict_of(usage_of(run.first, run.last, job_.stages, cpus), analysis.pieces);
+    analysis.limit =
+        limiting_part_of(usage_of(run.first, run.last, job_.stages, cpus), analysis.pieces);
     return analysis;
   }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "engine/analyze/limiting_part.h"
 #include "engine/analyze/parts.h"
-#include "engine/analyze/verdict.h"
 #include "engine/analyze/what_if.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/run_events.h"
@@ -21,7 +21,7 @@ struct Analysis {
   double rows_per_second = 0;
   std::vector<Piece> pieces;
   std::vector<WhatIf> what_ifs;
-  Verdict verdict;
+  LimitingPart limit;
   std::vector<std::string> advice;
 };
 

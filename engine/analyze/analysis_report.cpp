@@ -47,8 +47,8 @@ JsonObject to_json(const Analysis& analysis) {
       .add("costs", costs)
       .add("what_if", analysis.what_ifs,
            [&](const WhatIf& each) { return to_json(each, analysis.rows_per_second); })
-      .add("limiting_part", analysis.verdict.part)
-      .add("verdict", analysis.verdict.sentence)
+      .add("limiting_part", analysis.limit.part)
+      .add("verdict", analysis.limit.sentence)
       .add("advice", analysis.advice);
   return json;
 }
@@ -77,7 +77,7 @@ std::string format_analysis(const Analysis& analysis) {
             " rows/s (" + (each.by_trial ? "tried out" : "by the model") + ")" +
             (each.note.empty() ? "" : "; " + each.note) + "\n";
   }
-  text += analysis.verdict.sentence + "\nthree things to do, in order of gain:\n";
+  text += analysis.limit.sentence + "\nthree things to do, in order of gain:\n";
   for (std::size_t i = 0; i < analysis.advice.size(); ++i) {
     text += "  " + std::to_string(i + 1) + ". " + analysis.advice[i] + "\n";
   }

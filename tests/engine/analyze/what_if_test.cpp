@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/analyze/verdict.h"
+#include "engine/analyze/limiting_part.h"
 #include "tests/engine/analyze/analyzed_run.h"
 
 #include "tests/support/catch.h"
@@ -164,15 +164,15 @@ TEST_CASE("the limiting part is the trainer that always has a batch", "[engine][
   Usage usage = idle();
   usage.trainer = 0.97;
   usage.stage = 1;
-  CHECK(verdict_of(usage, {}).part == "trainer");
+  CHECK(limiting_part_of(usage, {}).part == "trainer");
 }
 
 TEST_CASE("where all CPUs are used, the part that takes most of them limits", "[engine][analyze]") {
   Usage usage = idle();
   usage.cpus = 0.95;
   usage.stage = 1;
-  CHECK(verdict_of(usage, {{.name = "decode", .part = Part::kDecode, .cpu = 2},
-                           {.name = "load", .part = Part::kFetch, .busy = 9, .cpu = 1}})
+  CHECK(limiting_part_of(usage, {{.name = "decode", .part = Part::kDecode, .cpu = 2},
+                                 {.name = "load", .part = Part::kFetch, .busy = 9, .cpu = 1}})
             .part == "decode");
 }
 
@@ -180,9 +180,9 @@ TEST_CASE("else the busiest stage limits, with what it does", "[engine][analyze]
   Usage usage = idle();
   usage.stage = 0.98;
   usage.stage_cpu = 0.1;
-  const Verdict verdict = verdict_of(usage, {});
-  CHECK(verdict.part == "fetch");
-  CHECK(verdict.sentence ==
+  const LimitingPart limit = limiting_part_of(usage, {});
+  CHECK(limit.part == "fetch");
+  CHECK(limit.sentence ==
         "fetch limits the job: the actors of load work 98 % of the time, mostly waiting");
 }
 
@@ -190,8 +190,8 @@ TEST_CASE("full bytes with idle stages are memory, splits of workers with idle s
           "[engine][analyze]") {
   Usage usage = idle();
   usage.window = 0.95;
-  CHECK(verdict_of(usage, {}).part == "memory");
-  CHECK(verdict_of(usage, {{.name = "link", .part = Part::kLink, .busy = 1}}).part == "link");
+  CHECK(limiting_part_of(usage, {}).part == "memory");
+  CHECK(limiting_part_of(usage, {{.name = "link", .part = Part::kLink, .busy = 1}}).part == "link");
 }
 
 TEST_CASE("a run's usage counts wanted CPUs as used", "[engine][analyze]") {

@@ -1,4 +1,4 @@
-#include "engine/analyze/verdict.h"
+#include "engine/analyze/limiting_part.h"
 
 #include <algorithm>
 #include <array>
@@ -70,7 +70,7 @@ Usage usage_of(const RunSample& before, const RunSample& now, const StageList& s
   return usage;
 }
 
-Verdict verdict_of(const Usage& usage, const std::vector<Piece>& pieces) {
+LimitingPart limiting_part_of(const Usage& usage, const std::vector<Piece>& pieces) {
   const auto percent = [](double share) { return format_percent(std::min(1.0, share)); };
   double stages_cpu = 0;
   double link = 0;

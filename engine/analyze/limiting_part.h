@@ -24,7 +24,7 @@ struct Usage {
 Usage usage_of(const RunSample& before, const RunSample& now, const StageList& stages, double cpus);
 
 /// The part that limits a job, and why.
-struct Verdict {
+struct LimitingPart {
   std::string part;      ///< A part's name, or `memory`.
   std::string sentence;  ///< For the user.
 };
@@ -33,7 +33,7 @@ struct Verdict {
 /// up, the part that takes most of them; else the part of the busiest stage; `memory` if no stage
 /// is busy and no byte for splits is free; `link` if workers make the splits and no stage here is
 /// busy. Pure.
-Verdict verdict_of(const Usage& usage, const std::vector<Piece>& pieces);
+LimitingPart limiting_part_of(const Usage& usage, const std::vector<Piece>& pieces);
 
 /// Returns three sentences, in order of gain: what to do, and the rate that it would bring. A
 /// change that takes away comes last, where it costs nothing. Pure.
