@@ -49,7 +49,7 @@ DEAD_CODE = re.compile(r"^\s*//(?!/)\s*(?:[\w:<>*&,\s]+\s+)?[\w.\->:\[\]]+(?:\(.
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"' r"|'(?:[^'\\]|\\.)'")
 LOOK_AGAIN = {"test": 500, ".cpp": 400, ".h": 200}
 # Words of the page for newcomers, of a folder's README, of the map of the design; characters of a page's line.
-README_WORDS, FOLDER_WORDS, DESIGN_WORDS, PAGE_WIDTH = 1800, 650, 2000, 120
+README_WORDS, FOLDER_WORDS, DESIGN_WORDS, PAGE_WIDTH = 1800, 700, 2200, 120
 FOLDER_FILES = 25  # of code, in a folder without folders
 
 
