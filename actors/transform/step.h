@@ -184,6 +184,7 @@ class ValueStep final : public TransformPlan::Step {
       std::is_same_v<Value, float> ? ColumnKind::kDense : ColumnKind::kSparse;
 
   struct Bound final : ValueChange {
+    using ValueChange::change;
     explicit Bound(Change of) : apply(std::move(of)) {}
     void change(const Kernels& kernels, Value* values, std::size_t count) const override {
       apply(kernels, values, count);
