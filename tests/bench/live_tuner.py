@@ -4,6 +4,8 @@ sweep of fixed allocations and plain over-subscription, interleaved on this mach
 
     python3 tests/bench/live_tuner.py                        # build/release/tools/forebay, two CPUs, some minutes
     python3 tests/bench/live_tuner.py --policy greedy --seconds 20 --rounds 3 --json result.json
+    python3 tests/bench/live_tuner.py --interference         # six jobs with something real beside them
+    python3 tests/bench/live_tuner.py --interference memory CPUs --pairs 9 --seconds 10
 
 Each run gets its own session, so that a kernel with autogroups shares the CPUs by run and not by thread. A run ends
 by an orderly stop after --seconds. On a busy machine compare `rows per CPU second` too: what other programs take
@@ -21,6 +23,8 @@ import subprocess
 import tempfile
 import time
 
+import live_interference
+
 STAGES = ("load", "decode", "shuffle", "transform")
 
 
@@ -37,6 +41,9 @@ def options():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", help="names of the fixed allocations to run; default: all")
+    parser.add_argument("--interference", nargs="*", choices=live_interference.NAMES,
+                        help="compare policies beside something real; default: all six")
+    parser.add_argument("--pairs", type=int, default=7, help="with --interference: runs of each policy")
     parser.add_argument("--json", help="write all figures there")
     return parser.parse_args()
 
@@ -50,7 +57,7 @@ class Bench:
         self.spin = 0.0
         self.write_job()
 
-    def write_job(self):
+    def write_job(self, further=""):
         (self.folder / "job.toml").write_text(f"""
 [dataset]
 paths = ["data/*.tsv"]
@@ -73,7 +80,7 @@ memory = "{self.given.memory}"
 [tuner]
 policy = "{self.given.policy}"
 period = "{self.given.period}"
-""")
+{further}""")
 
     def run(self, allocation, mode, seconds):
         words = [f"pipeline.allocation.{stage}={count}" for stage, count in zip(STAGES, allocation)]
@@ -136,6 +143,10 @@ def main():
     try:
         bench = Bench(given, folder)
         bench.choose_spin()
+        if given.interference is not None:
+            given.fixed = fixed_allocations(given.cpus)
+            live_interference.main(given, bench)
+            return
         fixed = fixed_allocations(given.cpus)
         worst = fixed["all but transform"]
         if given.only:
