@@ -22,11 +22,12 @@ class Analyze(Scenario):
         return finished.json
 
     def test_parts_and_changes_of_a_job_with_a_known_cost(self):
-        found = self.analyzed(self.spinning(200))
+        # Many splits in the measured time: one that is not finished at its end is a small part of them.
+        found = self.analyzed(self.spinning(20), seconds="6")
         self.assertEqual(set(found["shares"]), SHARES)
         self.assertAlmostEqual(sum(found["shares"].values()), 1, places=6)
         self.assertAlmostEqual(sum(found["parts"].values()), 1, places=6)
-        self.assertAlmostEqual(found["costs"]["transform 2 (spin)"], 200, delta=20)
+        self.assertAlmostEqual(found["costs"]["transform 2 (spin)"], 20, delta=2)
         self.assertGreater(found["parts"]["transform 2 (spin)"], 0.5)
         self.assertEqual(found["limiting_part"], "transform")
         self.assertEqual(len(found["advice"]), 3)
