@@ -1,14 +1,18 @@
 #include "engine/dashboard/http_server.h"
 
 #include <array>
+#include <chrono>
 
 #include <civetweb.h>
 
+#include "core/base/thread/start_thread.h"
 #include "core/net/host_port.h"
+#include "core/runtime/synchronized.h"
 
 namespace forebay {
 namespace {
 
+constexpr std::chrono::milliseconds kBetweenWakes{20};
 constexpr std::string_view kStream = "text/event-stream";
 
 std::string header_of(const mg_connection* connection, const char* name) {
@@ -67,9 +71,10 @@ bool send(mg_connection* connection, std::string_view text) {
 
 class CivetServer final : public HttpServer {
  public:
-  explicit CivetServer(Handlers handlers) : handlers_(std::move(handlers)) {}
+  CivetServer(std::string host, Handlers handlers)
+      : host_(std::move(host)), handlers_(std::move(handlers)) {}
   ~CivetServer() override {
-    if (context_ != nullptr) mg_stop(context_);
+    if (context_ != nullptr) stop();
   }
 
   bool listen(const std::string& at) {
@@ -111,6 +116,21 @@ class CivetServer final : public HttpServer {
   }
 
  private:
+  // civetweb looks only every two seconds whether it was stopped, or at the next connection.
+  void stop() {
+    const std::uint16_t at = port();
+    Latch stopped;
+    try {
+      const Thread stopping({.name = "page-stop"}, [&] {
+        mg_stop(context_);
+        stopped.open();
+      });
+      while (!stopped.wait_for(kBetweenWakes)) is_listened_at(host_, at, kBetweenWakes);
+    } catch (const NoThread&) {
+      mg_stop(context_);
+    }
+  }
+
   static int serve(mg_connection* connection) {
     const auto* self = static_cast<const CivetServer*>(mg_get_request_info(connection)->user_data);
     const HttpRequest request = request_of(connection);
@@ -121,6 +141,7 @@ class CivetServer final : public HttpServer {
     return answer.status;
   }
 
+  const std::string host_;
   const Handlers handlers_;
   mg_context* context_ = nullptr;
 };
@@ -129,7 +150,7 @@ class CivetServer final : public HttpServer {
 
 Result<std::unique_ptr<HttpServer>> HttpServer::open(const std::string& host, std::uint16_t port,
                                                      Handlers handlers) {
-  auto server = std::make_unique<CivetServer>(std::move(handlers));
+  auto server = std::make_unique<CivetServer>(host, std::move(handlers));
   const std::string at = HostPort{.host = host, .port = port}.text();
   if (!server->listen(at)) {
     return fail(Code::kInvalid, at + ": nothing can listen there; name a free HOST:PORT of this "

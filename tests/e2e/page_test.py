@@ -135,7 +135,7 @@ class InChromium(Served):
         before = self.numbers()
         self.browser.wait(f"document.querySelector('.tiles').innerText + document.querySelector('#stages').innerText !== {json.dumps(before)}")
         self.browser.wait("document.querySelectorAll('#tuner tbody tr').length > 1")
-        self.assertRegex(self.browser.text("#stages"), r"transform\s+\d+\s+\d+ %")
+        self.assertRegex(self.browser.text("#stages"), r"transform\s+\d+\s+[\d.]+ %")
         self.assertRegex(self.browser.text(".tiles"), r"rows/s")
         self.browser.wait("document.querySelectorAll('#history canvas').length >= 4")
         self.browser.ask("document.querySelector('.spans button').focus()")
