@@ -58,7 +58,7 @@ actors::Status LocalTarget::push(actors::Box& message) {
   UserMessage user{.value = {.box = std::move(message)}};
   const Status status = ref_.tell(std::move(user));
   if (status) return {};
-  message = std::move(user.value.box);
+  message = std::move(user.value.box);  // NOLINT(bugprone-use-after-move): tell gave it back.
   return shown(status.error());
 }
 
@@ -67,7 +67,13 @@ void LocalTarget::ask(actors::Box message, const actors::ValueType* reply,
   if (!life_->load()) {
     return done(actors::Error{actors::Code::kNotFound, "the actor's system has ended"});
   }
-  ask_user(ref_, {.box = std::move(message)}, reply, deadline, std::move(done), host_);
+  ask_and_deliver(ref_, UserMessage{.value = {.box = std::move(message)}}, deadline,
+                  [&host = host_, reply, done = std::move(done)](Result<UserValue> answer) {
+                    if (!answer) return done(shown(answer.error()));
+                    auto opened = open_value(std::move(*answer), reply, host);
+                    if (!opened) return done(shown(opened.error()));
+                    done(std::move(*opened));
+                  });
 }
 
 void LocalTarget::watch(actors::TargetPtr watcher) {
@@ -91,17 +97,6 @@ void notify(actors::Target& watcher, actors::Box message) {
     return local->deliver_always(std::move(message));
   }
   static_cast<void>(watcher.push(message));
-}
-
-void ask_user(const UserRef& ref, UserValue message, const actors::ValueType* reply,
-              std::chrono::nanoseconds deadline, actors::Target::Done done, UserHost& host) {
-  ask_and_deliver(ref, UserMessage{.value = std::move(message)}, deadline,
-                  [&host, reply, done = std::move(done)](Result<UserValue> answer) {
-                    if (!answer) return done(shown(answer.error()));
-                    auto opened = open_value(std::move(*answer), reply, host);
-                    if (!opened) return done(shown(opened.error()));
-                    done(std::move(*opened));
-                  });
 }
 
 }  // namespace forebay

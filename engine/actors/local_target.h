@@ -36,7 +36,7 @@ class UserHost : public actors::Host, public ActorFinder {
   const std::shared_ptr<std::atomic<bool>> life_ = std::make_shared<std::atomic<bool>>(true);
 };
 
-/// A user's actor in this process, or one of another process that a session knows.
+/// What a public reference points to: a user's actor, by the runtime's reference to it.
 class LocalTarget final : public actors::Target {
  public:
   LocalTarget(UserRef ref, UserHost& host)
@@ -64,9 +64,5 @@ AnyActor local_actor(const actors::Target& target);
 
 /// Pushes a message of Forebay's to a watcher.
 void notify(actors::Target& watcher, actors::Box message);
-
-/// Asks through `ref` and opens the answer as `reply`. `host` outlives the answer.
-void ask_user(const UserRef& ref, UserValue message, const actors::ValueType* reply,
-              std::chrono::nanoseconds deadline, actors::Target::Done done, UserHost& host);
 
 }  // namespace forebay

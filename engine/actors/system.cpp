@@ -48,7 +48,7 @@ System::System(System&&) noexcept = default;
 System& System::operator=(System&&) noexcept = default;
 System::~System() = default;
 
-Result<System> System::start(Options options) {
+Result<System> System::start(const Options& options) {
   if (options.threads == 0) return Error{Code::kInvalid, "threads: must be at least 1"};
   // The threads of the executor and of the timers.
   if (auto status = check_threads(options.threads + 1, "actors"); !status) {

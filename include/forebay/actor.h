@@ -371,7 +371,8 @@ class Watcher final : public Actor<Watcher, Down> {
 
 /// Actors in this process, and the threads that run them.
 ///
-/// Its destructor stops all actors, each after its current message. Thread-safe.
+/// Its destructor stops all actors, each after its current message. A Promise whose Future a
+/// handler returned must be set or gone by then. Thread-safe.
 class System final {
  public:
   struct Options {
@@ -381,7 +382,7 @@ class System final {
   };
 
   /// kUnavailable: no thread can be started.
-  static Result<System> start(Options options);
+  static Result<System> start(const Options& options);
   System(System&&) noexcept;
   System& operator=(System&&) noexcept;
   ~System();
