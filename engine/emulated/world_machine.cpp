@@ -176,13 +176,16 @@ bool WorldMachine::present(std::size_t k) const {
 }
 
 tuner::CurrentState WorldMachine::current_of(std::size_t k) const {
-  return locks_[k]([&] {
+  tuner::CurrentState current = locks_[k]([&] {
     const Part& part = parts_[k];
     if (part.node) return part.node->observer().current();
     return tuner::CurrentState{.limits = machine_.limits(k),
                                .actors = part.wanted.actors,
                                .leaving = std::vector<std::uint32_t>(part.wanted.actors.size(), 0)};
   });
+  // With order every split that was issued gets its place, even if the prefetch is cut meanwhile.
+  if (k == own_) current.prefetched = std::max(current.prefetched, head_->issued());
+  return current;
 }
 
 tuner::Observation WorldMachine::observe_lost(std::size_t k) const {

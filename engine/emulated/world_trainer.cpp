@@ -75,6 +75,10 @@ void WorldTrainer::issue_more() {
   issue(serial_([&] { return arrived_ + window; }), 0);
 }
 
+std::uint32_t WorldTrainer::issued() const {
+  return serial_([this] { return static_cast<std::uint32_t>(issued_at_.size()); });
+}
+
 double WorldTrainer::issued_at(std::uint64_t number) const {
   return serial_([&] {
     const auto found = issued_at_.find(number);

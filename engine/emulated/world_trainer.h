@@ -44,6 +44,8 @@ class WorldTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
   scheduler::HeadRef head() override { return head_; }
   scheduler::SplitClientRef split_client() const { return split_client_; }
 
+  /// With order: splits that were issued and that the trainer has not taken.
+  std::uint32_t issued() const;
   /// When a split was issued, in seconds since the start; 0 without order.
   double issued_at(std::uint64_t number) const;
   /// Counts a split of the trainer's own node, and issues more.

@@ -320,9 +320,11 @@ Census EmulatedPipeline::census() const {
                                      : options_.outlet->queued());
   }
   census.queued.back() += early_;
+  const std::uint64_t taken = trainer_next_;
   serial_([&] {
     census.prefetch = asked_.prefetch;
     census.asked = asked_.actors;
+    if (ordered_) census.started = static_cast<std::uint32_t>(next_split_ - taken);
   });
   if (options_.outlet) census.prefetch = options_.outlet->limit();
   return census;

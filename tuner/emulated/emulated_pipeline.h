@@ -63,6 +63,9 @@ struct Census {
   std::vector<std::uint32_t> queued;      ///< Splits behind the stage; the last: prefetched.
   std::uint32_t prefetch = 1;             ///< Limit of prefetched splits.
   std::vector<std::uint32_t> asked = {};  ///< Actors requested.
+  /// With order: splits that were put into the source and that the trainer has not taken. Each of
+  /// them gets into the prefetch queue, even if the queue is cut meanwhile.
+  std::uint32_t started = 0;
 };
 
 /// Accounts for a pipeline's memory and queues over time, from one census to the next.

@@ -39,7 +39,7 @@ CurrentState PipelineObserver::current() {
           .actors = census.asked,
           .leaving = census.leaving,
           .prefetch = census.prefetch,
-          .prefetched = census.queued.back(),
+          .prefetched = std::max(census.queued.back(), census.started),
           .memory_bytes = serial_([&] { return accounting_.memory_bytes(); }),
           .resident_bytes = 0};
 }

@@ -79,6 +79,18 @@ TEST_CASE("queues hold as many splits as the model says, and the prefetch as man
   CHECK(seen.stages[0].queued_bytes == 4'000'000);
 }
 
+TEST_CASE("with order a started split counts as prefetched before it arrives",
+          "[tuner][emulated]") {
+  PipelineModel model = line_of({stage("load", 3600), stage("batch", 3600)});
+  model.stages[1].ordered = true;
+  const SystemClock clock;
+  EmulatedMachine machine(model, 1, clock);
+  machine.apply({.actors = {8, 8}, .prefetch = 6});
+  CHECK(machine.current().prefetched == 6);
+  machine.apply({.actors = {8, 8}, .prefetch = 2});
+  CHECK(machine.current().prefetched == 6);  // They are on their way, whatever the queue is cut to.
+}
+
 TEST_CASE("a lowered memory limit ends a machine that stays above it", "[tuner][emulated]") {
   PipelineModel model = busy_line();
   model.memory_bytes = 100'000'000;

@@ -1,0 +1,30 @@
+#include "engine/emulated/world_machine.h"
+
+#include "core/base/clock.h"
+#include "tests/tuner/sim/models.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::uint64_t kMemory = 1'000'000'000;
+
+TEST_CASE("with order a split that was issued counts as prefetched on the trainer's node",
+          "[engine][emulated]") {
+  tuner::PipelineModel model = tuner::line_of({tuner::stage("load", 3600)});
+  model.stages.back().ordered = true;
+  model.prefetch_splits = 6;
+  model.nodes = {{.name = "n1", .cpus = 4, .memory_bytes = kMemory, .trainer = true},
+                 {.name = "n2", .cpus = 4, .memory_bytes = kMemory}};
+  const SystemClock clock;
+  const auto machine = WorldMachine::make(model, 1, clock);
+  REQUIRE(machine);
+  CHECK((*machine)->current_of(0).prefetched == 6);
+  (*machine)->apply_to(0, {.actors = {1}, .prefetch = 2});
+  CHECK((*machine)->current_of(0).prefetched == 6);  // They get there all the same.
+  CHECK((*machine)->current_of(1).prefetched == 0);
+}
+
+}  // namespace
+}  // namespace forebay
