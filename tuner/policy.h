@@ -10,11 +10,32 @@
 
 namespace forebay::tuner {
 
+/// What a policy believes of a stage.
+struct StageBelief {
+  double seconds = 0;   ///< Of a split, with one actor; 0: no split was seen.
+  double slow = 1;      ///< Times that, with the actors that stand.
+  double cpu = 1;       ///< Share of a split's time on a CPU.
+  double max_rate = 0;  ///< Splits/s that a disk or a link allows; 0: no limit was seen.
+  double rate = 0;      ///< Splits/s that the actors that stand can make.
+  double noise = 0;     ///< Coefficient of variation of a split's time.
+  double doubt = 0;     ///< Standard deviation of the logarithm of the time.
+};
+
+/// What a policy believes of a pipeline and its machine, and what its last try showed.
+struct Beliefs {
+  std::vector<StageBelief> stages = {};  ///< Empty: the policy believes nothing.
+  double trainer_rate = 0;               ///< Splits/s that the trainer takes at most; 0: unknown.
+  double cpus = 0;                       ///< That the stages can use.
+  double missing = 0;                    ///< Share of the rate that the costs allow.
+  std::string outcome = {};              ///< In words; empty: no try has just ended.
+};
+
 /// A policy's proposal for the next allocation.
 struct Proposal {
   Allocation allocation = {};
   double expected_splits_per_second = 0;  ///< 0: no prediction.
   std::string reason = {};                ///< A few words for the log and the progress line.
+  Beliefs beliefs = {};                   ///< For the log.
 };
 
 /// Maps observations to allocations; the only part that differs between tuners.
@@ -56,6 +77,8 @@ inline std::string_view misfit(const Decision& decision, const PipelineDescripti
   const std::size_t stages = description.stages.size();
   if (decision.seen.stages.size() != stages) return "seen.stages";
   if (decision.proposal.allocation.actors.size() != stages) return "proposal.allocation.actors";
+  const std::size_t believed = decision.proposal.beliefs.stages.size();
+  if (believed != 0 && believed != stages) return "proposal.beliefs.stages";
   if (decision.applied.actors.size() != stages) return "applied.actors";
   return {};
 }

@@ -78,7 +78,7 @@ struct Advised {
 /// Node → trainer's tuners: asks for a decision, with the node's machine and observation. The first
 /// message of a node creates its policy.
 struct AskDecision {
-  static constexpr std::string_view kTag = "cluster.ask_decision/2";
+  static constexpr std::string_view kTag = "cluster.ask_decision/3";
   using Reply = Advised;
   std::string node;
   tuner::PipelineDescription description;
@@ -92,7 +92,7 @@ struct AskDecision {
 
 /// Node → trainer's tuners: what the node applied and measured, for the log.
 struct DecisionTaken {
-  static constexpr std::string_view kTag = "cluster.decision_taken/1";
+  static constexpr std::string_view kTag = "cluster.decision_taken/2";
   std::string node;
   tuner::Decision decision;
   static auto fields(auto& self) { return std::tie(self.node, self.decision); }

@@ -86,6 +86,7 @@ class Agent {
   Allocation allocation(const Actions& actions) const;
 
   const Planned& base() const { return base_; }
+  const Trial& trial() const { return trial_; }
   /// The stage whose belief base() tests at the moment.
   const std::optional<std::size_t>& on_trial() const { return trial_.stage(); }
   /// What base() tries beyond the plan, if anything.

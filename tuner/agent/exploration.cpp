@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "tuner/agent/exploration_moves.h"
@@ -55,6 +56,7 @@ Exploration::Exploration(PipelineDescription description) : description_(std::mo
 
 Planned Exploration::next(const Observation& seen, const PipelineEstimate& known, Planned planned) {
   planned_ = planned;
+  outcome_.clear();
   note_change(seen, known);
   bridge(seen);
   measure(seen, known);
@@ -226,7 +228,38 @@ void Exploration::conclude(const Observation& seen) {
   give_up(1 - window_.rate() / std::max(tried.rate_before, 1e-9));
 }
 
+const char* Exploration::noun_of(Move move) {
+  switch (move) {
+    case Move::kReturn:
+      return "the way back";
+    case Move::kPlan:
+      return "the plan";
+    case Move::kHalfway:
+      return "half the way to the plan";
+    case Move::kMorePrefetch:
+      return "more prefetch";
+    case Move::kTrade:
+      return "prefetch in place of idle actors";
+    case Move::kGrowBusiest:
+      return "more of the busiest stage";
+    case Move::kGrowBusy:
+      return "more of the busy stages";
+    case Move::kShrinkIdle:
+      return "fewer where they wait";
+  }
+  return "";
+}
+
+void Exploration::note_outcome(Move move, double times, bool stays) {
+  char text[128];
+  std::snprintf(text, sizeof text, "%s brought %.0f %% %s: %s", noun_of(move),
+                100 * std::abs(times - 1), times < 1 ? "less" : "more",
+                stays ? "it stays" : "given up");
+  outcome_ = text;
+}
+
 void Exploration::keep(const Observation& seen) {
+  note_outcome(tried_->move, window_.rate() / std::max(tried_->rate_before, 1e-9), true);
   if (tried_->move == Move::kMorePrefetch) {
     prefetch_ = std::max(prefetch_, seen.prefetch);
     if (held_) held_ = tried_->allocation;
@@ -246,6 +279,7 @@ void Exploration::keep(const Observation& seen) {
 void Exploration::give_up(double loss) {
   const Move move = std::exchange(tried_, std::nullopt)->move;
   failed_[static_cast<std::size_t>(move)] = true;
+  note_outcome(move, 1 - loss, false);
   // What failed is left before anything else is tried.
   rest_ = std::max(kLeastRest, kRestPerLoss * std::clamp(loss, 0.0, 1.0));
   if (move == Move::kReturn && anchor_) anchor_->rate = std::min(anchor_->rate, window_.rate());

@@ -35,6 +35,8 @@ class Exploration {
   bool departing() const { return departing_; }
   /// What is tried and why, in words; empty if nothing is.
   std::string words() const;
+  /// What the try showed that ended in the last next(), in words; empty if none did.
+  const std::string& outcome() const { return outcome_; }
 
  private:
   enum class Move : std::uint8_t {
@@ -81,6 +83,8 @@ class Exploration {
   void consider(const Observation& seen, const PipelineEstimate& known);
   void begin_next(const Observation& seen, const PipelineEstimate& known);
   void begin(Move move, const Observation& seen, const PipelineEstimate& known, double rate_now);
+  static const char* noun_of(Move move);
+  void note_outcome(Move move, double times, bool stays);
   std::optional<Allocation> moved(Move move, const Observation& seen) const;
   Allocation with_prefetch(Allocation allocation, const Observation& seen) const;
   bool bearable(Move move, const Allocation& next, const Observation& seen,
@@ -92,6 +96,7 @@ class Exploration {
   double settling_ = 0;  // seconds until a change has taken effect
   std::optional<Anchor> anchor_;
   std::optional<Try> tried_;
+  std::string outcome_;
   Planned planned_;  // now
   std::array<bool, kMoves> failed_{};
   bool departing_ = false;

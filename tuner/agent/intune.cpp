@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -125,6 +126,7 @@ std::optional<LearnedState> decode_learned_state(std::string_view text,
 Actions Online::next(const Observation& seen, const Agent& agent, Network& network) {
   const double reward = reward_of(seen, agent);
   const bool tried = std::exchange(trying_, false);
+  outcome_.reset();
   if (agent.known().changed()) tries_left_ = kTries;
   if (agent.moved() || agent.known().changed() || agent.on_trial() ||
       agent.exploration().departing()) {
@@ -133,6 +135,7 @@ Actions Online::next(const Observation& seen, const Agent& agent, Network& netwo
     return agent.actions();
   }
   if (tried) {
+    outcome_ = Outcome{tried_stage_, reward / std::max(usual_, 1e-9) - 1};
     learn(reward, network);
     settled_ = 0;
     return agent.actions();
@@ -157,6 +160,7 @@ Actions Online::attempt(const Agent& agent) {
   actions.steps[stage] = static_cast<std::uint8_t>(action);
   pending_ = {.rows = {agent.rows()[stage]}, .output = static_cast<std::uint8_t>(action - 1)};
   trying_ = true;
+  tried_stage_ = stage;
   --tries_left_;
   return actions;
 }
@@ -211,6 +215,7 @@ Proposal Intune::decide(const Observation& observed) {
   Proposal proposal{.allocation = agent_.allocation(agent_.actions()),
                     .expected_splits_per_second = agent_.base().expected_splits_per_second};
   proposal.reason = reason(seen, proposal.allocation);
+  proposal.beliefs = beliefs(seen);
   last_ = proposal.allocation;
   return proposal;
 }
@@ -224,13 +229,52 @@ std::string Intune::reason(const Observation& seen, const Allocation& next) cons
     return moved.empty() ? words : words + ": " + moved;
   }
   if (const auto& stage = agent_.on_trial()) {
-    return "tests what more actors do to " + options_.description.stages[*stage].name + ": " +
-           moved;
+    const std::string words =
+        "tests what more or fewer actors do to " + options_.description.stages[*stage].name;
+    return moved.empty() ? words : words + ": " + moved;
   }
   if (moved.empty()) return online_.converged() ? "converged" : "stays";
   if (!last_) return "first plan: " + moved;
   if (agent_.known().changed()) return "the work or the machine changed: " + moved;
   return slowest(agent_) + " is slowest: " + moved;
+}
+
+Beliefs Intune::beliefs(const Observation& seen) const {
+  const PipelineEstimate& known = agent_.known();
+  Beliefs beliefs{.trainer_rate = known.trainer_rate(),
+                  .cpus = known.cpus(),
+                  .missing = known.shortfall(),
+                  .outcome = outcome()};
+  for (std::size_t i = 0; i < seen.stages.size(); ++i) {
+    const StageEstimate& stage = known.stages()[i];
+    const std::uint32_t actors = std::max(1U, seen.stages[i].actors);
+    const StageCost cost = stage.mean();
+    beliefs.stages.push_back({.seconds = stage.seen() ? cost.seconds : 0,
+                              .slow = cost.slow(actors),
+                              .cpu = cost.cpu,
+                              .max_rate = cost.max_rate,
+                              .rate = stage.seen() ? cost.rate(actors) : 0,
+                              .noise = stage.noise(),
+                              .doubt = stage.spread(actors)});
+  }
+  return beliefs;
+}
+
+// Trials, single steps and exploration exclude one another.
+std::string Intune::outcome() const {
+  if (const auto& ended = agent_.trial().outcome()) {
+    const std::string words = options_.description.stages[ended->stage].name + " from " +
+                              std::to_string(ended->before) + " to " +
+                              std::to_string(ended->during) + " actors: ";
+    return words +
+           (ended->refuted ? "what was believed of it was wrong" : "as was believed, which stays");
+  }
+  if (const auto& ended = online_.outcome()) {
+    char gain[48];
+    std::snprintf(gain, sizeof gain, "%+.1f %% in one period", 100 * ended->gain);
+    return "a single step of " + options_.description.stages[ended->stage].name + ": " + gain;
+  }
+  return agent_.on_trial() ? std::string() : agent_.exploration().outcome();
 }
 
 std::string Intune::learned_state() const {

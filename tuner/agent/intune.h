@@ -46,6 +46,13 @@ class Online {
 
   /// Whether the last next() was a try.
   bool trying() const { return trying_; }
+  /// What the try that ended in the last next() showed: the stage, and the share by which the
+  /// reward rose.
+  struct Outcome {
+    std::size_t stage = 0;
+    double gain = 0;
+  };
+  const std::optional<Outcome>& outcome() const { return outcome_; }
   /// Whether no tries are left.
   bool converged() const { return tries_left_ == 0; }
 
@@ -60,6 +67,8 @@ class Online {
   std::deque<Lesson> lessons_;
   Lesson pending_;
   bool trying_ = false;
+  std::size_t tried_stage_ = 0;
+  std::optional<Outcome> outcome_;
   int tries_left_ = kTries;
   int settled_ = 0;   // intervals
   double usual_ = 0;  // reward while settled, mean
@@ -91,6 +100,8 @@ class Intune final : public Policy {
  private:
   Intune(const IntuneOptions& options, Network network);
   std::string reason(const Observation& seen, const Allocation& next) const;
+  Beliefs beliefs(const Observation& seen) const;
+  std::string outcome() const;
 
   IntuneOptions options_;
   Network network_;

@@ -8,7 +8,7 @@
 namespace forebay::tuner {
 
 /// Version of the format: raised when a key changes its name or meaning.
-inline constexpr std::uint64_t kLogVersion = 1;
+inline constexpr std::uint64_t kLogVersion = 2;
 
 /// A value to read into or to write.
 template <class T, class Value>
@@ -101,10 +101,31 @@ void list(Fields& fields, ListedAs<Observation> auto& value) {
 }
 
 template <class Fields>
+void list(Fields& fields, ListedAs<StageBelief> auto& value) {
+  fields("seconds", value.seconds);
+  fields("slow", value.slow);
+  fields("cpu", value.cpu);
+  fields("max_rate", value.max_rate);
+  fields("rate", value.rate);
+  fields("noise", value.noise);
+  fields("doubt", value.doubt);
+}
+
+template <class Fields>
+void list(Fields& fields, ListedAs<Beliefs> auto& value) {
+  fields("stages", value.stages);
+  fields("trainer_rate", value.trainer_rate);
+  fields("cpus", value.cpus);
+  fields("missing", value.missing);
+  fields("outcome", value.outcome);
+}
+
+template <class Fields>
 void list(Fields& fields, ListedAs<Proposal> auto& value) {
   fields("allocation", value.allocation);
   fields("expected_splits_per_second", value.expected_splits_per_second);
   fields("reason", value.reason);
+  fields("beliefs", value.beliefs);
 }
 
 template <class Fields>

@@ -34,6 +34,11 @@ Decision decision() {
   decision.proposal.allocation.prefetch = 5;
   decision.proposal.expected_splits_per_second = 12.75;
   decision.proposal.reason = "udf holds \"all\" up\n";
+  decision.proposal.beliefs = {.stages = {{.seconds = 0.1, .slow = 1.5}, {.max_rate = 1.0 / 7}},
+                               .trainer_rate = 30,
+                               .cpus = 2.5,
+                               .missing = 0.1,
+                               .outcome = "more of load brought 3 % less: given up"};
   decision.applied.actors = {3, 2};
   decision.applied.prefetch = 4;
   decision.guarded = {"prefetch 5 -> 4: memory"};
@@ -66,6 +71,8 @@ TEST_CASE("a decision is read from its line bit for bit", "[tuner][log]") {
   CHECK(to_line(back) == to_line(decision()));
   CHECK(back.seen.seconds == 0.1 + 0.2);
   CHECK(back.seen.stages[1].done == ~std::uint64_t{0});
+  REQUIRE(back.proposal.beliefs.stages.size() == 2);
+  CHECK(back.proposal.beliefs.stages[1].max_rate == 1.0 / 7);
   CHECK(back.proposal.reason == "udf holds \"all\" up\n");
 }
 
@@ -78,8 +85,8 @@ TEST_CASE("a proposal whose expectation is not a number is logged", "[tuner][log
 }
 
 TEST_CASE("a log of another version is refused by name", "[tuner][log]") {
-  CHECK(why(with(log_text(), "\"forebay_decisions\":1", "\"forebay_decisions\":2")) ==
-        "d.jsonl, line 1: the log is of version 2, this program reads version 1");
+  CHECK(why(with(log_text(), "\"forebay_decisions\":2", "\"forebay_decisions\":1")) ==
+        "d.jsonl, line 1: the log is of version 1, this program reads version 2");
   CHECK(why("{\"rows\":1}\n") == "d.jsonl, line 1: this is no decision log");
   CHECK(why("") == "d.jsonl: this is no decision log");
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
@@ -101,6 +108,13 @@ TEST_CASE("a damaged line is refused with its number and the fault", "[tuner][lo
         "d.jsonl, line 2: applied.actors does not fit the layout");
   CHECK(why(with(text, "\"allocation\":{\"actors\":[3,2]", "\"allocation\":{\"actors\":[]")) ==
         "d.jsonl, line 2: proposal.allocation.actors does not fit the layout");
+  CHECK(why(with(text, "\"beliefs\":{\"stages\":[{", "\"beliefs\":{\"stages\":[{},{")) ==
+        "d.jsonl, line 2: proposal.beliefs.stages[0].seconds is missing");
+  CHECK(why(with(text, ",{\"seconds\":0.0",
+                 ",{\"seconds\":0.0,\"slow\":1.0,\"cpu\":1.0,"
+                 "\"max_rate\":0.0,\"rate\":0.0,\"noise\":0.0,\"doubt\":0.0},"
+                 "{\"seconds\":0.0")) ==
+        "d.jsonl, line 2: proposal.beliefs.stages does not fit the layout");
   CHECK(why(with(text, "\"start\":{\"actors\":[1,1]", "\"start\":{\"actors\":[1]")) ==
         "d.jsonl, line 1: start.actors does not fit the layout");
 }

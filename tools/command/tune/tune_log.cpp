@@ -3,7 +3,11 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/text/printable.h"
 #include "core/base/whole_file.h"
@@ -12,6 +16,7 @@
 #include "engine/report/json_object.h"
 #include "engine/run/tuning.h"
 #include "tools/command/commands.h"
+#include "tools/inspect/belief_words.h"
 #include "tools/process/standard_streams.h"
 #include "tuner/log/central_log.h"
 #include "tuner/log/decision_log.h"
@@ -37,8 +42,30 @@ Result<DecisionLog> open_log(const std::string& place) {
   return log;
 }
 
+std::string log_place_of(const Invocation& invocation) {
+  return invocation.arguments.empty() ? "." : invocation.arguments.front();
+}
+
 Result<DecisionLog> open_log(const Invocation& invocation) {
-  return open_log(invocation.arguments.empty() ? "." : invocation.arguments.front());
+  return open_log(log_place_of(invocation));
+}
+
+/// The decision logs of the last run's workers, by node: those written after the run before.
+std::map<std::string, std::string> node_logs_in(const std::string& run_dir) {
+  constexpr std::string_view kBegin = "decisions-";
+  constexpr std::string_view kEnd = ".jsonl";
+  std::map<std::string, std::string> logs;
+  std::error_code error;
+  std::error_code none_before;
+  const auto before = std::filesystem::last_write_time(decision_log_path(run_dir, 1), none_before);
+  for (const auto& entry : std::filesystem::directory_iterator(run_dir, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!none_before && entry.last_write_time(error) <= before) continue;
+    if (name.size() <= kBegin.size() + kEnd.size()) continue;
+    if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) continue;
+    logs[name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size())] = entry.path();
+  }
+  return logs;
 }
 
 JsonObject counts(const tuner::Allocation& allocation, const PipelineDescription& description) {
@@ -62,6 +89,7 @@ JsonObject json_of(const Decision& decision, const PipelineDescription& descript
       .add("reason", decision.proposal.reason)
       .add("guarded", decision.guarded)
       .add("fault", decision.fault)
+      .add("outcome", decision.proposal.beliefs.outcome)
       .add("memory_bytes", decision.seen.memory_bytes)
       .add("decide_seconds", decision.decide_seconds);
 }
@@ -73,6 +101,52 @@ void print(const Decision& decision, const PipelineDescription& description) {
   print_line("  " + describe(decision, description));
   for (const std::string& change : decision.guarded) print_line("     guard: " + change);
   if (!decision.fault.empty()) print_line("     fault: " + decision.fault);
+}
+
+/// What the tuner believes after the last decision of a log, and what it tried.
+struct Story {
+  std::string node = {};  ///< Empty: the trainer's.
+  std::uint64_t after = 0;
+  std::vector<std::string> beliefs = {};
+  std::vector<std::string> tries = {};
+};
+
+Story story_of(const DecisionLog& log, const std::string& node) {
+  Story story{.node = node, .tries = try_words(log.decisions)};
+  if (log.decisions.empty()) return story;
+  story.after = log.decisions.back().number;
+  story.beliefs = belief_words(log.decisions.back(), log.header.description);
+  return story;
+}
+
+/// The stories of the run in a folder, of its trainer and of its workers; of the log that was
+/// named.
+std::vector<Story> stories_of(const DecisionLog& log, const std::string& place) {
+  std::vector<Story> stories{story_of(log, "")};
+  std::error_code error;
+  if (!std::filesystem::is_directory(place, error)) return stories;
+  for (const auto& [node, path] : node_logs_in(run_folder_in(place))) {
+    if (auto found = tuner::read_decision_log(path)) stories.push_back(story_of(*found, node));
+  }
+  return stories;
+}
+
+JsonObject json_of(const Story& story) {
+  return JsonObject()
+      .add("node", story.node)
+      .add("decision", story.after)
+      .add("beliefs", story.beliefs)
+      .add("tries", story.tries);
+}
+
+void print(const Story& story) {
+  const std::string whose = story.node.empty() ? "" : " on " + printable(story.node);
+  if (!story.beliefs.empty()) {
+    print_line("after decision " + std::to_string(story.after) + " it believes" + whose + ":");
+    for (const std::string& line : story.beliefs) print_line(line);
+  }
+  if (!story.tries.empty()) print_line("what it tried" + whose + ", and what came of it:");
+  for (const std::string& line : story.tries) print_line(line);
 }
 
 void print(const DecisionLog& log) {
@@ -211,12 +285,17 @@ Exit run_tune_show(const Invocation& invocation) {
   if (!log) return Exit::refused(log.error());
   const PipelineDescription& description = log->header.description;
   const auto to_json = [&](const Decision& each) { return json_of(each, description); };
+  const std::vector<Story> stories = stories_of(*log, log_place_of(invocation));
   return print_result(invocation,
                       JsonObject()
                           .add("policy", log->header.policy)
                           .add("start", counts(log->header.start, description))
-                          .add("decisions", log->decisions, to_json),
-                      [&] { print(*log); });
+                          .add("decisions", log->decisions, to_json)
+                          .add("nodes", stories, [](const Story& story) { return json_of(story); }),
+                      [&] {
+                        print(*log);
+                        for (const Story& story : stories) print(story);
+                      });
 }
 
 Exit run_tune_freeze(const Invocation& invocation) {
