@@ -16,6 +16,13 @@ namespace {
 /// The end of the last stage: values that are still missing become 0.
 constexpr const char* kZeroName = "missing to 0";
 
+/// Adds the names that are not in the list yet.
+void add_names(const std::vector<std::string>& names, std::vector<std::string>& list) {
+  for (const std::string& name : names) {
+    if (std::ranges::find(list, name) == list.end()) list.push_back(name);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> TransformPlan::written_columns(const StepFacts& facts) const {
@@ -42,25 +49,27 @@ std::vector<TransformPlan::Entry> TransformPlan::entries() const {
   return entries;
 }
 
-std::vector<PlannedStep> TransformPlan::as_run() const {
-  std::vector<PlannedStep> list;
-  for (const Entry& entry : entries()) {
-    PlannedStep& step = list.emplace_back();
-    step.stage = entry.stage;
-    for (const Planned::Part& part : steps_[entry.begin].parts) {
-      if (part.op) step.operators.push_back(*part.op);
-      step.name += (step.name.empty() ? "" : ", ") + (part.op ? ops_[*part.op] : kZeroName);
-    }
-    for (std::size_t i = entry.begin; i < entry.end; ++i) {
-      step.predicted += steps_[i].cost();
-      for (std::string& name : written_columns(steps_[i].step->facts())) {
-        step.columns.push_back(std::move(name));
-      }
-      if (const auto measured = steps_[i].meter->per_row()) {
-        step.measured = step.measured.value_or(0) + *measured;
-      }
+PlannedStep TransformPlan::shown(const Entry& entry) const {
+  PlannedStep step{.stage = entry.stage};
+  for (const Planned::Part& part : steps_[entry.begin].parts) {
+    if (part.op) step.operators.push_back(*part.op);
+    step.name += (step.name.empty() ? "" : ", ") + (part.op ? ops_[*part.op] : kZeroName);
+  }
+  for (std::size_t i = entry.begin; i < entry.end; ++i) {
+    step.predicted += steps_[i].cost();
+    add_names(written_columns(steps_[i].step->facts()), step.columns);
+    if (const auto measured = steps_[i].meter->per_row()) {
+      step.measured = step.measured.value_or(0) + *measured;
     }
   }
+  return step;
+}
+
+std::vector<PlannedStep> TransformPlan::as_run() const {
+  std::vector<PlannedStep> list;
+  const std::vector<Entry> all = entries();
+  list.reserve(all.size());
+  for (const Entry& entry : all) list.push_back(shown(entry));
   return list;
 }
 
@@ -80,29 +89,26 @@ void TransformPlan::recall(const std::vector<double>& nanoseconds) {
 }
 
 // Of a pass that several operators share, each has a part in proportion to the guesses.
+void TransformPlan::add_to(PlannedStep& written, const Planned& planned, double cost) const {
+  written.predicted += cost;
+  add_names(written_columns(planned.step->facts()), written.columns);
+  const auto measured = planned.meter->per_row();
+  if (!measured) return;
+  const double share = planned.cost() > 0 ? cost / planned.cost() : 0;
+  written.measured = written.measured.value_or(0) + *measured * share;
+}
+
 std::vector<PlannedStep> TransformPlan::as_written() const {
   std::vector<PlannedStep> list;
-  for (const StageInfo& stage : stages_) {
-    if (stage.kind != StageInfo::Kind::kTransform) continue;
-    for (std::size_t op = stage.first_op; op < stage.end_op; ++op) {
-      list.push_back({.operators = {op}, .name = ops_[op], .columns = {}, .stage = stage.name});
-    }
+  for (std::size_t op = 0; op < ops_.size(); ++op) {
+    const auto stage = std::ranges::find_if(stages_, [&](const StageInfo& one) {
+      return one.kind == StageInfo::Kind::kTransform && op >= one.first_op && op < one.end_op;
+    });
+    list.push_back({.operators = {op}, .name = ops_[op], .columns = {}, .stage = stage->name});
   }
   for (const Planned& planned : steps_) {
-    const double all = planned.cost();
-    const auto measured = planned.meter->per_row();
-    const std::vector<std::string> columns = written_columns(planned.step->facts());
     for (const Planned::Part& part : planned.parts) {
-      if (!part.op) continue;
-      PlannedStep& written = list[*part.op];
-      written.predicted += part.cost;
-      for (const std::string& name : columns) {
-        if (std::ranges::find(written.columns, name) == written.columns.end()) {
-          written.columns.push_back(name);
-        }
-      }
-      if (!measured) continue;
-      written.measured = written.measured.value_or(0) + (all > 0 ? *measured * part.cost / all : 0);
+      if (part.op) add_to(list[*part.op], planned, part.cost);
     }
   }
   return list;

@@ -200,6 +200,7 @@ void TransformPlan::place(std::vector<Written> steps, bool optimize) {
 
 void TransformPlan::place_stage(std::vector<Written> steps, bool optimize) {
   std::vector<StepFacts> facts;
+  facts.reserve(steps.size());
   for (const Written& written : steps) facts.push_back(written.step->facts());
   std::vector<std::size_t> order(steps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -186,6 +186,9 @@ class TransformPlan {
   /// Leaves the columns of output(), in its order.
   void keep_live(ColumnSet& columns) const;
   std::vector<Entry> entries() const;
+  PlannedStep shown(const Entry& entry) const;
+  /// Adds to an operator as written its part of a step as run.
+  void add_to(PlannedStep& written, const Planned& planned, double cost) const;
   std::vector<std::string> written_columns(const StepFacts& facts) const;
 
   std::vector<Planned> steps_;       // as they run
