@@ -6,7 +6,7 @@ namespace forebay {
 namespace {
 
 using namespace std::chrono_literals;
-using Verdict = StallWatch::Verdict;
+using StallVerdict = StallWatch::Verdict;
 
 StageStats stage(const std::string& name, std::uint64_t messages,
                  std::vector<PoolActorView> each = {}) {
@@ -20,37 +20,37 @@ StageStats stage(const std::string& name, std::uint64_t messages,
 
 TEST_CASE("a stall is warned about once, and then fails", "[tools][stall_watch]") {
   StallWatch watch({.warn_after = 30s, .fail_after = 100s}, 0s);
-  CHECK(watch.look(1, 10s) == Verdict::kMoving);
-  CHECK(watch.look(1, 39s) == Verdict::kMoving);
-  CHECK(watch.look(1, 40s) == Verdict::kWarnNow);
-  CHECK(watch.look(1, 41s) == Verdict::kStalled);
+  CHECK(watch.look(1, 10s) == StallVerdict::kMoving);
+  CHECK(watch.look(1, 39s) == StallVerdict::kMoving);
+  CHECK(watch.look(1, 40s) == StallVerdict::kWarnNow);
+  CHECK(watch.look(1, 41s) == StallVerdict::kStalled);
   CHECK(watch.stalled_for(41s) == 31s);
-  CHECK(watch.look(1, 110s) == Verdict::kFailNow);
+  CHECK(watch.look(1, 110s) == StallVerdict::kFailNow);
 }
 
 TEST_CASE("progress ends a stall, and the next stall is warned about again",
           "[tools][stall_watch]") {
   StallWatch watch({.warn_after = 30s, .fail_after = 100s}, 0s);
-  CHECK(watch.look(0, 30s) == Verdict::kWarnNow);
-  CHECK(watch.look(1, 99s) == Verdict::kMoving);
-  CHECK(watch.look(1, 128s) == Verdict::kMoving);
-  CHECK(watch.look(1, 129s) == Verdict::kWarnNow);
+  CHECK(watch.look(0, 30s) == StallVerdict::kWarnNow);
+  CHECK(watch.look(1, 99s) == StallVerdict::kMoving);
+  CHECK(watch.look(1, 128s) == StallVerdict::kMoving);
+  CHECK(watch.look(1, 129s) == StallVerdict::kWarnNow);
 }
 
 TEST_CASE("time in which nothing has to move is no stall", "[tools][stall_watch]") {
   StallWatch watch({.warn_after = 30s, .fail_after = 100s}, 0s);
-  CHECK(watch.look(0, 30s) == Verdict::kWarnNow);
+  CHECK(watch.look(0, 30s) == StallVerdict::kWarnNow);
   watch.rest(99s);
-  CHECK(watch.look(0, 128s) == Verdict::kMoving);
-  CHECK(watch.look(0, 129s) == Verdict::kWarnNow);
-  CHECK(watch.look(0, 199s) == Verdict::kFailNow);
+  CHECK(watch.look(0, 128s) == StallVerdict::kMoving);
+  CHECK(watch.look(0, 129s) == StallVerdict::kWarnNow);
+  CHECK(watch.look(0, 199s) == StallVerdict::kFailNow);
 }
 
 TEST_CASE("a run fails without a warning if it has to fail before the warning",
           "[tools][stall_watch]") {
   StallWatch watch({.warn_after = 30s, .fail_after = 10s}, 0s);
-  CHECK(watch.look(0, 9s) == Verdict::kMoving);
-  CHECK(watch.look(0, 10s) == Verdict::kFailNow);
+  CHECK(watch.look(0, 9s) == StallVerdict::kMoving);
+  CHECK(watch.look(0, 10s) == StallVerdict::kFailNow);
 }
 
 TEST_CASE("a stall names the actor at work on the lowest split", "[tools][stall_watch]") {
