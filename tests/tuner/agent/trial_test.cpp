@@ -174,13 +174,13 @@ TEST_CASE("a stage on trial is supplied as it would need to be if the belief wer
 }
 
 TEST_CASE("a trial ends when the plan goes beyond it", "[tuner][agent]") {
-  // Splits ten times as long: a trial lasts for several intervals.
+  // Splits ten times as long, and as slow as is believed: a trial lasts for several intervals.
   const auto intervals_of_trial = [](std::uint32_t beyond) {
     const Line line;
     PipelineEstimate known(load_and_decode());
     Trial trial(load_and_decode());
     std::uint32_t actors = 20;
-    const auto seen = [&] { return line.seen(actors, 10 * Line::contended(20)); };
+    const auto seen = [&] { return line.seen(actors, 10 * Line::contended(actors)); };
     for (const std::uint32_t n : {1U, 1U, 8U, 8U, 8U}) {
       known.observe(line.seen(n, 10 * Line::contended(n)));
     }
