@@ -149,7 +149,8 @@ Finding check_numa(const std::string& root) {
   for (const std::string& name : names_in(nodes, "node")) {
     const auto number = number_in(std::string_view(name).substr(4));
     if (!number) continue;
-    const auto cpus = numbers_of(proc_text(nodes + "/" + name + "/cpulist"));
+    const fs::path folder = fs::path(nodes) / name;
+    const auto cpus = numbers_of(proc_text(folder / "cpulist"));
     const bool has_some =
         std::ranges::any_of(cpus, [&](auto cpu) { return allowed.contains(cpu); });
     if (has_some) used.push_back(*number);
@@ -247,9 +248,9 @@ Finding check_network(const std::string& root, const SystemNeeds& needs) {
   std::string name;
   bool unknown = false;
   for (const std::string& device : names_in(devices)) {
-    const std::string folder = devices + "/" + device;
-    if (device == "lo" || !proc_text(folder + "/operstate").starts_with("up")) continue;
-    const auto speed = number_in(proc_text(folder + "/speed"));  // Mbit/s; -1: not known
+    const fs::path folder = fs::path(devices) / device;
+    if (device == "lo" || !proc_text(folder / "operstate").starts_with("up")) continue;
+    const auto speed = number_in(proc_text(folder / "speed"));  // Mbit/s; -1: not known
     if (!speed || *speed == 0) unknown = true;
     if (speed.value_or(0) > fastest) {
       fastest = *speed;
