@@ -52,7 +52,7 @@ function(forebay_test name)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests
              OUTPUT_VARIABLE folder)
   string(REGEX REPLACE "/.*" "" folder "${folder}")
-  catch_discover_tests(${name} PROPERTIES TIMEOUT 120 LABELS ${folder}
+  catch_discover_tests(${name} PROPERTIES TIMEOUT 240 LABELS ${folder}
                        ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 endfunction()
 
