@@ -67,7 +67,7 @@ class Analyzer {
                                   .machine_cpus = all_cpus_.most(),
                                   .trials = !job_.cluster.used()});
     analysis.limit =
-        limiting_part_of(usage_of(run.first, run.last, job_.stages, cpus), analysis.pieces);
+        limiting_part_of(activity_of(run.first, run.last, cpus), job_.stages, analysis.pieces);
     return analysis;
   }
 

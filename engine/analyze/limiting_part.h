@@ -5,23 +5,12 @@
 
 #include "engine/analyze/parts.h"
 #include "engine/analyze/what_if.h"
+#include "engine/metrics/verdict.h"
 
 namespace forebay {
 
-/// How busy a run's resources were between two samples. A value.
-struct Usage {
-  double trainer = 0;  ///< Share of the time in which the trainer had a batch.
-  /// CPU seconds used and wanted, over those that there were; more than 1: others took some.
-  double cpus = 0;
-  double stage = 0;          ///< Share of the busiest stage's actors that worked.
-  std::string busiest = {};  ///< That stage's name.
-  Part busiest_part = Part::kFetch;
-  double stage_cpu = 1;  ///< Of that stage's work, the share on a CPU.
-  double window = 0;     ///< Share of the bytes for splits that were in use.
-};
-
-/// Pure. `stages` are the job's; the batch stage counts as hand-over.
-Usage usage_of(const RunSample& before, const RunSample& now, const StageList& stages, double cpus);
+/// What a run with a trainer did between two samples, with so many CPUs. Pure.
+Activity activity_of(const RunSample& before, const RunSample& now, double cpus);
 
 /// The part that limits a job, and why.
 struct LimitingPart {
@@ -29,11 +18,12 @@ struct LimitingPart {
   std::string sentence;  ///< For the user.
 };
 
-/// Names the limiting part: the trainer if it nearly always had a batch; where the CPUs are used
-/// up, the part that takes most of them; else the part of the busiest stage; `memory` if no stage
-/// is busy and no byte for splits is free; `link` if workers make the splits and no stage here is
-/// busy. Pure.
-LimitingPart limiting_part_of(const Usage& usage, const std::vector<Piece>& pieces);
+/// Names the part by the verdict on the activity: `trainer`, `memory` or `link`; where the CPUs are
+/// used up, the part that takes most of them; else the part of the busiest stage. While workers
+/// make splits, what fills the memory or leaves all stages waiting is the link. `stages` are the
+/// job's; the batch stage counts as hand-over. Pure.
+LimitingPart limiting_part_of(const Activity& activity, const StageList& stages,
+                              const std::vector<Piece>& pieces);
 
 /// Returns three sentences, in order of gain: what to do, and the rate that it would bring. A
 /// change that takes away comes last, where it costs nothing. Pure.

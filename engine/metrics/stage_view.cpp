@@ -22,9 +22,10 @@ StageView view_of(const ActorTotals& before, const StageStats& stage) {
   view.busy_share = share(busy, lived);
   view.wait_input_share = share(input, lived);
   view.wait_output_share = share(output, lived);
+  const auto ready = now.done.ready - before.done.ready;
+  view.ready_share = share(ready, lived);
   // A stage that waits for a CPU waits for no disk.
-  view.cpu_share =
-      std::min(1.0, share(now.cpu - before.cpu + now.done.ready - before.done.ready, busy));
+  view.cpu_share = std::min(1.0, share(now.cpu - before.cpu + ready, busy));
   view.queued = stage.pool.queued_messages;
   view.splits = now.messages - before.messages;
   view.bytes = now.bytes - before.bytes;

@@ -15,6 +15,7 @@ struct StageView {
   double busy_share = 0;
   double wait_input_share = 0;
   double wait_output_share = 0;
+  double ready_share = 0;  ///< Of the busy time, ready to run while other threads had the CPUs.
   /// Time on a CPU or waiting for one, over busy time: below 1, the stage waited for a disk.
   double cpu_share = 0;
   std::uint64_t queued = 0;  ///< Splits in its mailbox.

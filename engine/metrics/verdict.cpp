@@ -16,6 +16,7 @@ constexpr double kBusy = 0.7;
 constexpr double kHardlyOnCpu = 0.5;
 constexpr double kFull = 0.9;
 constexpr double kCouldMakeMore = 1.25;
+constexpr double kSomeCpus = 0.1;
 
 constexpr EnumName<Limit> kLimitNames[] = {
     {"unknown", Limit::kUnknown}, {"trainer", Limit::kTrainer}, {"cpus", Limit::kCpus},
@@ -42,8 +43,19 @@ bool starved(const Activity& activity) {
   return !activity.trained || activity.starved_ratio >= kHardlyStarved;
 }
 
+/// The CPUs that other programs took while an actor was ready to run.
+double cpus_taken(const Activity& activity) {
+  double taken = 0;
+  for (const StageView& stage : activity.stages) {
+    taken += stage.ready_share * static_cast<double>(stage.actors);
+  }
+  const double free = static_cast<double>(activity.cpus) - activity.cpus_busy;
+  return std::clamp(taken, 0.0, std::max(0.0, free));
+}
+
 bool cpus_full(const Activity& activity) {
-  return activity.cpus > 0 && activity.cpus_busy >= kAllCpus * static_cast<double>(activity.cpus);
+  return activity.cpus > 0 &&
+         activity.cpus_busy + cpus_taken(activity) >= kAllCpus * static_cast<double>(activity.cpus);
 }
 
 /// The factor by which rows per second can grow until the trainer, which works on them for the
@@ -69,23 +81,30 @@ double stage_gain(const Activity& activity, const StageView* without) {
   return std::max(1.0, 1 / busiest);
 }
 
+const StageView& busiest_of(const Activity& activity) {
+  return *std::ranges::max_element(activity.stages, {}, &StageView::busy_share);
+}
+
 Verdict blame_trainer(const Activity& activity) {
   return {Limit::kTrainer,
           "the trainer is the bottleneck: it waited for data " +
               format_percent(activity.starved_ratio) +
               " of the time; a faster model or more CPUs for it would help, more actors would not",
-          stage_gain(activity, nullptr)};
+          stage_gain(activity, nullptr), busiest_of(activity).name};
 }
 
 Verdict blame_cpus(const Activity& activity, const StageView& heaviest) {
   double all = 0;
   for (const StageView& stage : activity.stages) all += load_of(stage);
+  const double taken = cpus_taken(activity);
+  const std::string others =
+      taken < kSomeCpus ? "" : " and other programs took " + format_number(taken, 1);
   return {Limit::kCpus,
           "not enough CPUs: " + format_number(activity.cpus_busy, 1) + " of " +
-              std::to_string(activity.cpus) + " were busy, and " + heaviest.name + " took " +
-              format_percent(load_of(heaviest) / all) +
+              std::to_string(activity.cpus) + " were busy" + others + ", and " + heaviest.name +
+              " took " + format_percent(load_of(heaviest) / all) +
               " of the stages' work; give the run more CPUs or make " + heaviest.name + " cheaper",
-          trainer_gain(activity)};
+          trainer_gain(activity), heaviest.name};
 }
 
 Verdict blame_stage(const Activity& activity, const StageView& busiest) {
@@ -96,7 +115,7 @@ Verdict blame_stage(const Activity& activity, const StageView& busiest) {
             "batch is the bottleneck: the one actor that cuts batches in order was busy " +
                 format_percent(busiest.busy_share) +
                 " of the time; fewer columns or a faster core would help",
-            gain};
+            gain, busiest.name};
   }
   const bool waits = busiest.cpu_share < kHardlyOnCpu;
   return {waits ? Limit::kInput : Limit::kStage,
@@ -105,7 +124,7 @@ Verdict blame_stage(const Activity& activity, const StageView& busiest) {
               (waits ? "; it hardly used a CPU, so it waited for the disk: more actors of it may "
                        "help"
                      : "; give it more actors (pipeline.allocation." + busiest.name + ")"),
-          gain};
+          gain, busiest.name};
 }
 
 /// Workers that could make more are held up by the splits that they may hold, which is memory, or,
@@ -145,7 +164,8 @@ Verdict blame_waiting(const Activity& activity, const StageView& busiest) {
                 format_size(activity.window_capacity) + " that they may take, while " +
                 busiest.name + ", the busiest stage, works " + format_percent(busiest.busy_share) +
                 " of the time; a larger pipeline.memory would help",
-            std::min({trainer_gain(activity), cpu_gain(activity), stage_gain(activity, nullptr)})};
+            std::min({trainer_gain(activity), cpu_gain(activity), stage_gain(activity, nullptr)}),
+            busiest.name};
   }
   return {Limit::kUnknown,
           "no stage was the bottleneck: " + busiest.name + ", the busiest, worked " +
@@ -153,7 +173,7 @@ Verdict blame_waiting(const Activity& activity, const StageView& busiest) {
               (activity.trained ? "; a run this short, or a small memory limit, leaves actors "
                                   "waiting for each other"
                                 : ""),
-          0};
+          0, busiest.name};
 }
 
 void add_workers(const scheduler::ClusterStatus& cluster, Activity& to) {
@@ -190,13 +210,13 @@ Activity activity_between(const RunFigures& before, const RunFigures& now) {
 
 Verdict judge(const Activity& activity) {
   if (activity.stages.empty() || activity.rows == 0) {
-    return {Limit::kUnknown, "no rows came through; there is no bottleneck to name", 0};
+    return {Limit::kUnknown, "no rows came through; there is no bottleneck to name", 0, ""};
   }
   if (activity.trained && activity.starved_ratio < kHardlyStarved) return blame_trainer(activity);
   const StageView& heaviest = *std::ranges::max_element(activity.stages, {}, load_of);
   if (cpus_full(activity) && load_of(heaviest) > 0) return blame_cpus(activity, heaviest);
   if (auto verdict = blame_cluster(activity)) return *verdict;
-  const StageView& busiest = *std::ranges::max_element(activity.stages, {}, &StageView::busy_share);
+  const StageView& busiest = busiest_of(activity);
   return busiest.busy_share < kBusy ? blame_waiting(activity, busiest)
                                     : blame_stage(activity, busiest);
 }

@@ -54,14 +54,15 @@ struct Verdict {
   /// one counts (the other stages' busy shares, the CPUs, the trainer). 1: nothing would be won;
   /// 0: not known.
   double gain = 0;
+  std::string stage = {};  ///< The busiest one, for kCpus the heaviest; empty: workers limit.
 };
 
 /// Judges a stretch of a run. Pure.
 ///
 /// The limit is the trainer if it hardly ever waited for a batch; the CPUs if all of them were
-/// busy, with the stage that used most; the link or the memory if workers could make more than they
-/// hand over, with and without all the splits that they want to hold; the stage with the busiest
-/// actors; the memory if no stage is busy and the window is full.
+/// busy or taken by others, with the stage that used most; the link or the memory if workers could
+/// make more than they hand over, with and without all the splits that they want to hold; the stage
+/// with the busiest actors; the memory if no stage is busy and the window is full.
 Verdict judge(const Activity& activity);
 
 }  // namespace forebay

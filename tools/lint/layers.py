@@ -111,7 +111,7 @@ MAY_SEE = {
         ["engine/process", "engine/job", "engine/report", "engine/run", "engine/cluster", "engine/session", "engine/ranks"],
     "engine/analyze": CORE[:1] + ["actors", "actors/stage_list", "actors/transform", "core/runtime", "trainer",
                                   "tuner", "tuner/plan", "tuner/model"] +
-        ["engine/process", "engine/job", "engine/report", "engine/run", "engine/train"],
+        ["engine/process", "engine/job", "engine/report", "engine/metrics", "engine/run", "engine/train"],
     "tools/process": CORE[:1] + ["engine/process", "engine/report"],
     "tools/synth": CORE[:1],
     "tools/launch": CORE[:2] + ["engine/job"],

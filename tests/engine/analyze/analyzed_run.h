@@ -32,6 +32,7 @@ inline std::chrono::nanoseconds seconds(double count) {
 
 inline PoolStats pool(const Worked& worked, std::uint64_t splits) {
   PoolStats stats;
+  stats.actors = 1;
   stats.totals.busy = seconds(worked.busy);
   stats.totals.cpu = seconds(worked.cpu);
   stats.totals.wait_input = seconds(worked.idle);

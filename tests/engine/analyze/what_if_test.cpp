@@ -158,55 +158,6 @@ TEST_CASE("other actors are proposed where the job's own are fixed and slower",
   CHECK(find(what_ifs_of(tuned, job_of(kNone)), Kind::kAllocation) == nullptr);
 }
 
-Usage idle() { return {.trainer = 0.1, .cpus = 0.2, .stage = 0.3, .busiest = "load"}; }
-
-TEST_CASE("the limiting part is the trainer that always has a batch", "[engine][analyze]") {
-  Usage usage = idle();
-  usage.trainer = 0.97;
-  usage.stage = 1;
-  CHECK(limiting_part_of(usage, {}).part == "trainer");
-}
-
-TEST_CASE("where all CPUs are used, the part that takes most of them limits", "[engine][analyze]") {
-  Usage usage = idle();
-  usage.cpus = 0.95;
-  usage.stage = 1;
-  CHECK(limiting_part_of(usage, {{.name = "decode", .part = Part::kDecode, .cpu = 2},
-                                 {.name = "load", .part = Part::kFetch, .busy = 9, .cpu = 1}})
-            .part == "decode");
-}
-
-TEST_CASE("else the busiest stage limits, with what it does", "[engine][analyze]") {
-  Usage usage = idle();
-  usage.stage = 0.98;
-  usage.stage_cpu = 0.1;
-  const LimitingPart limit = limiting_part_of(usage, {});
-  CHECK(limit.part == "fetch");
-  CHECK(limit.sentence ==
-        "fetch limits the job: the actors of load work 98 % of the time, mostly waiting");
-}
-
-TEST_CASE("full bytes with idle stages are memory, splits of workers with idle stages the link",
-          "[engine][analyze]") {
-  Usage usage = idle();
-  usage.window = 0.95;
-  CHECK(limiting_part_of(usage, {}).part == "memory");
-  CHECK(limiting_part_of(usage, {{.name = "link", .part = Part::kLink, .busy = 1}}).part == "link");
-}
-
-TEST_CASE("a run's usage counts wanted CPUs as used", "[engine][analyze]") {
-  test::AnalyzedRun run;
-  run.stage(1, {.busy = 9, .cpu = 4, .ready = 5, .idle = 1});
-  run.last.worked = test::seconds(2);
-  run.last.waited = test::seconds(8);
-  const Usage usage = usage_of(run.first, run.last, test::stages_of_a_job(), 1);
-  CHECK(usage.trainer == Approx(0.2));
-  CHECK(usage.cpus == Approx(0.9));  // 4 used and 5 wanted of 10 s
-  CHECK(usage.stage == Approx(0.9));
-  CHECK(usage.busiest == "decode");
-  CHECK(usage.busiest_part == Part::kDecode);
-}
-
 TEST_CASE("three things to do come in order of gain, savings before what brings nothing",
           "[engine][analyze]") {
   const std::vector<WhatIf> list = {

@@ -42,6 +42,16 @@ TEST_CASE("a busy stage is the limit, and its end helps until the next one is",
   CHECK(judge(lazy).gain == Approx(1.5));
 }
 
+TEST_CASE("CPUs that others take from ready actors are used up, too", "[engine][verdict]") {
+  Activity crowded = starved();
+  crowded.stages[1].actors = 8;
+  crowded.stages[1].ready_share = 0.7;
+  const Verdict verdict = judge(crowded);
+  CHECK(verdict.limit == Limit::kCpus);
+  CHECK(says(verdict, "2.0 of 8 were busy and other programs took 5.6, and decode took"));
+  CHECK(verdict.stage == "decode");
+}
+
 TEST_CASE("where nobody trains only stages and CPUs bound what would be won", "[engine][verdict]") {
   Activity ingest = starved();
   ingest.trained = false;
