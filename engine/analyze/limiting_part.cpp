@@ -55,11 +55,12 @@ Activity activity_of(const RunSample& before, const RunSample& now, double cpus)
   const double waited = in_seconds(now.waited - before.waited);
   Activity activity;
   activity.seconds = seconds;
-  activity.rows = now.rows - before.rows;
   activity.starved_ratio = worked + waited > 0 ? waited / (worked + waited) : 1;
   activity.cpus_busy = (now.cpu_seconds - before.cpu_seconds) / seconds;
   activity.cpus = static_cast<std::uint64_t>(std::max(1.0, std::round(cpus)));
   activity.stages = stage_views(before.pipeline, now.pipeline);
+  // Until a large batch is full the trainer has no rows, but splits have come through the stages.
+  activity.rows = std::max(now.rows - before.rows, activity.stages.back().splits);
   activity.window_bytes = now.pipeline.window_bytes;
   activity.window_capacity = now.pipeline.window_capacity;
   return activity;

@@ -22,10 +22,15 @@ StageView view_of(const ActorTotals& before, const StageStats& stage) {
   view.busy_share = share(busy, lived);
   view.wait_input_share = share(input, lived);
   view.wait_output_share = share(output, lived);
-  const auto ready = now.done.ready - before.done.ready;
-  view.ready_share = share(ready, lived);
-  // A stage that waits for a CPU waits for no disk.
-  view.cpu_share = std::min(1.0, share(now.cpu - before.cpu + ready, busy));
+  const Service& done = now.done;
+  const auto finished = done.time - before.done.time;
+  const auto ready = done.ready - before.done.ready;
+  view.ready_share = view.busy_share * share(ready, finished);
+  // A stage that waits for a CPU waits for no disk. What an actor has not finished counts as busy,
+  // but how long it was ready is known only of what it has finished.
+  view.cpu_share =
+      std::min(1.0, finished.count() > 0 ? share(done.cpu - before.done.cpu + ready, finished)
+                                         : share(now.cpu - before.cpu, busy));
   view.queued = stage.pool.queued_messages;
   view.splits = now.messages - before.messages;
   view.bytes = now.bytes - before.bytes;

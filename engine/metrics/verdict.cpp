@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kHardlyStarved = 0.05;
 constexpr double kAllCpus = 0.9;
-constexpr double kBusy = 0.7;
+constexpr double kBusy = 0.6;
 constexpr double kHardlyOnCpu = 0.5;
 constexpr double kFull = 0.9;
 constexpr double kCouldMakeMore = 1.25;
@@ -117,14 +117,19 @@ Verdict blame_stage(const Activity& activity, const StageView& busiest) {
                 " of the time; fewer columns or a faster core would help",
             gain, busiest.name};
   }
-  const bool waits = busiest.cpu_share < kHardlyOnCpu;
-  return {waits ? Limit::kInput : Limit::kStage,
-          busiest.name + " is the bottleneck: " + actors_of(busiest) + " busy " +
-              format_percent(busiest.busy_share) + " of the time" + describe_queue(busiest) +
-              (waits ? "; it hardly used a CPU, so it waited for the disk: more actors of it may "
-                       "help"
-                     : "; give it more actors (pipeline.allocation." + busiest.name + ")"),
-          gain, busiest.name};
+  const std::string busy = busiest.name + " is the bottleneck: " + actors_of(busiest) + " busy " +
+                           format_percent(busiest.busy_share) + " of the time" +
+                           describe_queue(busiest);
+  if (busiest.cpu_share >= kHardlyOnCpu) {
+    const std::string advice = "; give it more actors (pipeline.allocation." + busiest.name + ")";
+    return {Limit::kStage, busy + advice, gain, busiest.name};
+  }
+  const bool reads = busiest.name == "load";
+  const std::string what = reads ? "the disk or the store" : "something else than a CPU";
+  return {
+      reads ? Limit::kInput : Limit::kStage,
+      busy + "; it hardly used a CPU, so it waited for " + what + ": more actors of it may help",
+      gain, busiest.name};
 }
 
 /// Workers that could make more are held up by the splits that they may hold, which is memory, or,

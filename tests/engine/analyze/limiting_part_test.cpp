@@ -63,6 +63,14 @@ TEST_CASE("full memory with idle stages limits, unless workers make the splits: 
   CHECK(limit_of(slow_load(), from_workers).part == "fetch");
 }
 
+TEST_CASE("a part limits before the first large batch is full", "[engine][analyze]") {
+  test::AnalyzedRun run;
+  run.stage(1, {.busy = 9.9, .cpu = 9.8, .idle = 0.1});
+  run.last.rows = 0;
+  const Activity activity = activity_of(run.first, run.last, 4);
+  CHECK(limiting_part_of(activity, test::stages_of_a_job(), {}).part == "decode");
+}
+
 TEST_CASE("CPUs that a run wanted while others had them count as used", "[engine][analyze]") {
   test::AnalyzedRun run;
   run.stage(1, {.busy = 9.2, .cpu = 4.2, .ready = 5, .idle = 0.8});

@@ -78,10 +78,16 @@ TEST_CASE("full CPUs are the limit before a stage", "[engine][verdict]") {
   CHECK(verdict.gain == Approx(2.5));  // until the trainer no longer waits: 1 / (1 - 0.6)
 }
 
-TEST_CASE("a stage that hardly uses a CPU waits for its input", "[engine][verdict]") {
+TEST_CASE("a load that hardly uses a CPU waits for its input, another stage for something else",
+          "[engine][verdict]") {
   Activity slow = starved();
   slow.stages[1].cpu_share = 0.4;
+  CHECK(judge(slow).limit == Limit::kStage);
+  CHECK(says(judge(slow), "it hardly used a CPU, so it waited for something else"));
+  std::swap(slow.stages[0].busy_share, slow.stages[1].busy_share);
+  slow.stages[0].cpu_share = 0.4;
   CHECK(judge(slow).limit == Limit::kInput);
+  CHECK(says(judge(slow), "it waited for the disk or the store"));
 }
 
 TEST_CASE("the actor that cuts batches is a limit of its own", "[engine][verdict]") {
