@@ -13,6 +13,7 @@ from support.harness import MIB, Running, Scenario, main
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 3000}]
 # Adagrad's first step on a weight has one length, however small the gradient, so it would amplify rounding.
 TAME = {"optimizer": "sgd", "learning_rate": 0.1, "table_optimizer": "rowwise_adagrad"}
+ROWS = 8011  # Few: most of the time goes into starting some hundred processes.
 SAME = ("order_digest", "rows", "batches", "epochs")
 
 
@@ -24,7 +25,7 @@ def free_port():
 
 class Ranks(Scenario):
     def trained(self, **trainer):
-        made = Running(["synth", "criteo", "--rows", 20011, "--files", 2, "--seed", "1", "--out", "job/data", "--json"],
+        made = Running(["synth", "criteo", "--rows", ROWS, "--files", 2, "--seed", "1", "--out", "job/data", "--json"],
                        self.folder).wait()
         self.assert_done(made)
         return self.job(order={"batch_size": 512}, transform=OPS,
@@ -62,7 +63,7 @@ class Ranks(Scenario):
         job = self.trained(**{**TAME, "learning_rate": 1e-4})
         plain = self.assert_done(job.run("train", "--json"))
         # Rows whose I1 is missing or negative have no weight.
-        job.change(dataset={"bad_rows": 20011},
+        job.change(dataset={"bad_rows": ROWS},
                    columns={"label": "label", "dense": ["I2"], "sparse": ["C*"], "weight": "I1"})
         alone = self.assert_done(job.run("train", "--json", "--restart"))
         self.assertGreater(alone["bad_rows"], 0)
@@ -114,7 +115,7 @@ class Ranks(Scenario):
     def test_hashed_tables_are_the_same_for_any_number_of_ranks(self):
         # Adagrad's first step on a new row has one length, however small the gradient, so it would amplify rounding.
         job = self.trained(table_optimizer="sgd")
-        job.change(**{"trainer.tables": {"storage": "hashed", "admit_after": 2, "evict_after": 30}})
+        job.change(**{"trainer.tables": {"storage": "hashed", "admit_after": 2, "evict_after": 10}})
         once, twice = ["--set", "order.epochs=1"], ["--set", "order.epochs=2"]
         want = self.assert_done(job.run("train", "--json", *twice))
         self.finish(self.start(job, 2, "--json", "--restart", *once))

@@ -4,6 +4,30 @@ function(forebay_unity name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${FOREBAY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
+# With FOREBAY_PCH, the headers of the standard library, and for tests those of Catch2, are read once for all targets.
+function(forebay_precompiled name)
+  if(FOREBAY_PCH)
+    target_precompile_headers(${name} REUSE_FROM ${ARGN})
+  endif()
+endfunction()
+
+# A target that does nothing but own precompiled headers: a library's and a program's code differ in -fPIC.
+function(forebay_precompiled_owner name)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "int main() { return 0; }\n")
+  if(name MATCHES "test")
+    add_executable(${name} EXCLUDE_FROM_ALL ${source})
+  else()
+    add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
+  endif()
+  target_link_libraries(${name} PRIVATE forebay_warnings)
+  target_precompile_headers(${name} PRIVATE
+    <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <condition_variable> <cstdint> <cstring> <deque>
+    <filesystem> <fstream> <functional> <future> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span>
+    <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector>
+    <tl/expected.hpp> <nlohmann/json.hpp> ${ARGN})
+endfunction()
+
 # forebay_library(core_data SOURCES batch.h buffer_pool.cpp DEPENDS core_base HIDDEN xxhash)
 # DEPENDS is also linked by targets that link this one; HIDDEN is used only in its .cpp files.
 # A header with a .cpp of the same name is included first there, so the build checks that it compiles
@@ -19,6 +43,7 @@ function(forebay_library name)
     add_library(${name} STATIC ${units})
     target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:forebay_warnings> ${ARG_HIDDEN})
     forebay_unity(${name})
+    forebay_precompiled(${name} forebay_precompiled_headers)
     set(scope PUBLIC)
   else()
     add_library(${name} INTERFACE)
@@ -45,6 +70,7 @@ function(forebay_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   forebay_unity(${name})
+  forebay_precompiled(${name} forebay_precompiled_test_headers)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE forebay_warnings ${ARG_DEPENDS} Catch2::Catch2WithMain)
   add_dependencies(test_programs ${name})
@@ -65,8 +91,10 @@ function(forebay_fuzz name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE forebay_warnings ${ARG_DEPENDS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzz_programs ${name})
   foreach(watched IN LISTS ARG_DEPENDS ITEMS ${name})
     target_compile_options(${watched} PRIVATE -fsanitize=fuzzer-no-link)
+    set_target_properties(${watched} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
   endforeach()
 endfunction()
 
