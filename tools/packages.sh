@@ -13,7 +13,7 @@ build="build-essential cmake ninja-build pkg-config libexpected-dev libcli11-dev
 test="$build catch2 python3 python3-dev python3-matplotlib python3-venv prometheus zstd libcaf-dev libmsgpack-cxx-dev iproute2 slurm-wlm munge openssh-server
   openssh-client"
 optional=""  # Tests that need them are skipped without them.
-lint="$test git clang-14 clang clang-tidy-14 clang-format-14 libclang-rt-14-dev shellcheck"
+lint="$test git lld clang-14 clang clang-tidy-14 clang-format-14 libclang-rt-14-dev shellcheck"
 case ${1:-} in
   build) wanted=$build ;;
   test) wanted=$test optional="python3-torch chromium" ;;
