@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "core/store/rocks_store.h"
 #include "core/store/store.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "scheduler/cluster_status.h"
 #include "scheduler/head/head_actor.h"
 

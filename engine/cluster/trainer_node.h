@@ -13,7 +13,7 @@
 #include "core/base/thread/background_worker.h"
 #include "core/runtime/synchronized.h"
 #include "core/store/rocks_store.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "engine/cluster/node_tuners.h"
 #include "engine/cluster/scaling.h"
 #include "engine/cluster/split_executors.h"

@@ -6,7 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/thread/background_worker.h"
 #include "engine/cluster/head_node.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/runtime/synchronized.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/cluster/node_tuners.h"
 #include "engine/cluster/split_executors.h"

@@ -10,7 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "engine/emulated/modelled_trainer.h"
 #include "engine/emulated/node_outlet.h"
 #include "scheduler/protocol.h"

@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "core/runtime/synchronized.h"
 #include "core/store/store.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "engine/emulated/modelled_trainer.h"
 #include "scheduler/client/split_client.h"
 #include "scheduler/head/head_actor.h"

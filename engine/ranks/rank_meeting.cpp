@@ -10,7 +10,7 @@
 #include "core/data/digest.h"
 #include "core/net/host_port.h"
 #include "core/runtime/synchronized.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "engine/job/quantity.h"
 #include "trainer/module.h"
 

@@ -22,7 +22,7 @@ SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worke
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
-          ("actors", "process", "energy", "job", "outputs", "report", "plan", "trace", "metrics", "history", "dashboard", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
+          ("network", "actors", "process", "energy", "job", "outputs", "report", "plan", "trace", "metrics", "history", "dashboard", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
            "ranks", "train", "analyze")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
@@ -84,7 +84,8 @@ MAY_SEE = {
     "trainer/ranks": CORE[:2] + ["trainer"],
     "trainer/embedding": CORE + ["core/store/rows"] + ACTORS + ["trainer"],
     "trainer/torch": CORE + ACTORS + ["trainer", "trainer/embedding", "trainer/ranks"],
-    "engine/actors": CORE,
+    "engine/network": CORE,
+    "engine/actors": CORE + ["engine/network"],
     "engine/process": CORE[:1],
     "engine/energy": CORE[:1],
     "engine/job": CORE[:2] + STORE[:1] + ["actors", "actors/pipeline_spec", "actors/stage_list", "trainer"],
@@ -100,13 +101,13 @@ MAY_SEE = {
     "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
         ["engine/process", "engine/energy", "engine/job", "engine/report", "engine/plan", "engine/trace", "engine/metrics", "engine/history", "engine/counting"],
     "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
-        ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
-    "engine/emulated": CORE + SCHEDULER + TUNER + ["engine/cluster", "engine/modelled"],
+        ["engine/network", "engine/actors", "engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
+    "engine/emulated": CORE + SCHEDULER + TUNER + ["engine/network", "engine/cluster", "engine/modelled"],
     "engine/convert": CORE[:2] + ["core/runtime"] + ACTORS + ["engine/process", "engine/job", "engine/outputs", "engine/run"],
     "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/energy", "engine/job", "engine/plan", "engine/trace", "engine/metrics", "engine/history", "engine/dashboard", "engine/run",
                                   "engine/cluster", "engine/report", "trainer"],
     "engine/loader": CORE[:1] + ["core/data", "core/runtime", "engine/process", "engine/job", "engine/session"],
-    "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
+    "engine/ranks": CORE + TRAINER + ["engine/network", "engine/process", "engine/job", "engine/cluster"],
     "engine/train": CORE + ACTORS + ["tuner"] + TRAINER +
         ["engine/process", "engine/job", "engine/report", "engine/run", "engine/cluster", "engine/session", "engine/ranks"],
     "engine/analyze": CORE[:1] + ["actors", "actors/stage_list", "actors/transform", "core/runtime", "trainer",
@@ -128,7 +129,7 @@ MAY_SEE = {
     "tools/bench": CORE[:2] + ["core/runtime", "actors/output"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
                                                                  "tools/synth"],
     "tools/bench/parquet": CORE[:2] + ["actors/output", "engine/process", "tools/bench"] + ACTORS,
-    "tools/bench/cluster": CORE + ACTORS + SCHEDULER + ["engine/process", "engine/job", "engine/run", "engine/cluster",
+    "tools/bench/cluster": CORE + ACTORS + SCHEDULER + ["engine/process", "engine/job", "engine/run", "engine/network", "engine/cluster",
                                                         "tools/process", "tools/bench"],
     "tools/bench/training": CORE + ["core/store/rows"] + TRAINER + ["engine/process", "engine/ranks", "tools/bench"],
     "tools/command": CORE + ACTORS + TUNER + TRAINER + ENGINE + TOOLS,

@@ -1,8 +1,9 @@
+#include "engine/cluster/head_location.h"
+
 #include <fstream>
 
 #include "core/store/store.h"
 #include "engine/cluster/head_node.h"
-#include "engine/cluster/network_endpoint.h"
 #include "engine/job/text_file.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"

@@ -7,8 +7,8 @@
 #include "core/base/clock.h"
 #include "core/base/random.h"
 #include "core/runtime/ask.h"
+#include "engine/cluster/head_location.h"
 #include "engine/cluster/head_node.h"
-#include "engine/cluster/network_endpoint.h"
 #include "scheduler/worker/worker_actor.h"
 
 namespace forebay::scheduler {

@@ -9,7 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/store/store.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "scheduler/client/split_client.h"
 #include "scheduler/cluster_status.h"
 #include "scheduler/head/head_actor.h"

@@ -12,7 +12,7 @@
 
 #include "core/base/text/text.h"
 #include "engine/cluster/head_node.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "engine/cluster/worker_node.h"
 #include "engine/job/job_keys.h"
 #include "engine/job/quantity.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/net/host_port.h"
-#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/head_location.h"
 #include "engine/job/quantity.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"
