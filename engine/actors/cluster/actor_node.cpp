@@ -1,0 +1,112 @@
+#include "engine/actors/cluster/actor_node.h"
+
+#include <chrono>
+
+namespace forebay {
+namespace {
+
+constexpr std::chrono::milliseconds kLookInterval(100);
+constexpr std::chrono::seconds kRegisterPatience(5);
+
+actors::SpawnOptions options_of(const ActorSpec& spec) {
+  return {.name = spec.name,
+          .mailbox_bytes = static_cast<std::size_t>(spec.mailbox_bytes),
+          .restarts = static_cast<std::size_t>(spec.restarts),
+          .period = spec.period,
+          .own_thread = spec.own_thread};
+}
+
+}  // namespace
+
+Status ActorNode::on(const BeginActorNode&, Context& context) {
+  return on(ActorNodeTick{}, context);
+}
+
+Status ActorNode::on(const ActorNodeTick&, Context& context) {
+  context.after(kLookInterval, ActorNodeTick{});
+  if (!registered_ && !asking_) register_here(context);
+  return {};
+}
+
+void ActorNode::register_here(Context& context) {
+  head_ = options_.directory();
+  if (head_.receiver() == nullptr) return;
+  RegisterNode message{.name = options_.name,
+                       .address = options_.address,
+                       .process = options_.process,
+                       .types = types_.names(),
+                       .holds = {},
+                       .node = ActorNodeRef(self(context))};
+  for (const auto& [name, held] : actors_) message.holds.push_back(held.start);
+  asking_ = true;
+  context.ask(head_, std::move(message), kRegisterPatience,
+              ActorRef<Answered<RegisterNode>>(self(context)));
+}
+
+Status ActorNode::on(Answered<RegisterNode>&& registered, Context& context) {
+  asking_ = false;
+  if (!registered.result) {
+    const Error& error = registered.result.error();
+    const bool refused = error.code == Code::kInvalid;
+    if (refused && error.message != trouble_) options_.say("the head refuses " + error.message);
+    trouble_ = refused ? error.message : "";
+    return {};
+  }
+  registered_ = true;
+  trouble_.clear();
+  watch(head_, ActorRef<Down>(self(context)));
+  for (const EndActor& stale : *registered.result) {
+    options_.say("actor " + stale.name + " lives elsewhere by now, and ends here");
+    static_cast<void>(on(stale, context));
+  }
+  return {};
+}
+
+Status ActorNode::on(const StartActor& start, Context& context) {
+  const ActorSpec& spec = start.spec;
+  if (const auto before = actors_.find(spec.name); before != actors_.end()) {
+    if (before->second.start.life == start.life) return {};
+    static_cast<void>(on(EndActor{spec.name, before->second.start.life}, context));
+  }
+  auto factory = types_.factory(spec.type, spec.start);
+  if (!factory) return pass(factory);
+  const auto target = host_.spawn(options_of(spec), std::move(*factory));
+  const UserRef actor(local_actor(*target).receiver);
+  watch(actor, ActorRef<Down>(self(context)));
+  names_[actor.id()] = spec.name;
+  actors_[spec.name] = {start, actor};
+  return {};
+}
+
+Status ActorNode::on(const EndActor& end, Context&) {
+  const auto found = actors_.find(end.name);
+  if (found == actors_.end() || found->second.start.life != end.life) return {};
+  found->second.actor.stop();
+  names_.erase(found->second.actor.id());
+  actors_.erase(found);
+  return {};
+}
+
+Result<UserRef> ActorNode::on(const LocateActor& locate, Context&) {
+  const auto found = actors_.find(locate.name);
+  if (found != actors_.end() && found->second.start.life == locate.life) {
+    return found->second.actor;
+  }
+  return fail(Code::kNotFound, "actor " + locate.name + " is not on node " + options_.name);
+}
+
+Status ActorNode::on(const Down& down, Context&) {
+  if (down.actor == head_.id()) {
+    registered_ = false;
+    return {};
+  }
+  const auto name = names_.extract(down.actor);
+  if (!name) return {};
+  const auto ended = actors_.extract(name.mapped());
+  const std::string reason = down.crash ? down.crash->message : "";
+  // If no head can be reached, it sees at the next registration which actors are left.
+  static_cast<void>(head_.tell(ActorEnded{name.mapped(), ended.mapped().start.life, reason}));
+  return {};
+}
+
+}  // namespace forebay

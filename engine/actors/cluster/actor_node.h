@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/actor.h"
+#include "engine/actors/cluster/cluster_messages.h"
+#include "engine/actors/cluster/loaded_types.h"
+#include "engine/actors/local_target.h"
+
+namespace forebay {
+
+/// Owner → actor node: begin. Sent once, right after the spawn.
+struct BeginActorNode {
+  static constexpr std::string_view kTag = "actors.begin_node/1";
+};
+
+/// Actor node → itself, several times a second.
+struct ActorNodeTick {
+  static constexpr std::string_view kTag = "actors.node_tick/1";
+};
+
+/// A node's part in a cluster of actors: registers with the head's directory, again in each
+/// session, makes the actors that it asks for, and tells it which have ended.
+///
+/// Does not own the actors, which live in the same host. What it ends by the head's word ends after
+/// the messages queued then.
+class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick, StartActor,
+                                       EndActor, LocateActor, Answered<RegisterNode>, Down> {
+ public:
+  struct Options {
+    std::string name;
+    std::string address;                           ///< "H:P", where programs reach this node.
+    std::uint64_t process = 0;                     ///< Differs for each process.
+    std::function<DirectoryRef()> directory = {};  ///< Empty ref: no session with the head now.
+    std::function<void(const std::string&)> say = {};
+  };
+
+  /// `types` and `host` outlive the actor.
+  ActorNode(Options options, const LoadedTypes& types, UserHost& host)
+      : options_(std::move(options)), types_(types), host_(host) {}
+
+  Status on(const BeginActorNode& begin, Context& context);
+  Status on(const ActorNodeTick& tick, Context& context);
+  Status on(const StartActor& start, Context& context);
+  Status on(const EndActor& end, Context& context);
+  Result<UserRef> on(const LocateActor& locate, Context& context);
+  Status on(Answered<RegisterNode>&& registered, Context& context);
+  Status on(const Down& down, Context& context);
+
+ private:
+  struct Held {
+    StartActor start;
+    UserRef actor;
+  };
+
+  void register_here(Context& context);
+
+  const Options options_;
+  const LoadedTypes& types_;
+  UserHost& host_;
+  std::map<std::string, Held> actors_;
+  std::map<ActorId, std::string> names_;  // of the same actors
+  DirectoryRef head_;                     // of the session in which this node registered last
+  bool registered_ = false;
+  bool asking_ = false;
+  std::string trouble_;  // why the head refused it; empty: it did not
+};
+
+}  // namespace forebay

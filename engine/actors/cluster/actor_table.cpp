@@ -1,0 +1,249 @@
+#include "engine/actors/cluster/actor_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kMostActors = 1'000'000;
+constexpr std::size_t kMostNameBytes = 128;
+constexpr std::size_t kMostTypes = 1024;
+constexpr std::size_t kMostStartBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostShown = 1000;
+
+const char* word_of(ActorTable::State state) {
+  switch (state) {
+    case ActorTable::State::kStarting:
+      return "starting";
+    case ActorTable::State::kRunning:
+      return "running";
+    case ActorTable::State::kWaiting:
+      break;
+  }
+  return "waiting";
+}
+
+RestartLimit losses_of(const ActorSpec& spec) {
+  return {.restarts = static_cast<std::size_t>(spec.restarts), .period = spec.period};
+}
+
+}  // namespace
+
+bool is_actor_name(std::string_view name) {
+  const auto plain = [](char letter) { return static_cast<unsigned char>(letter) >= ' '; };
+  return !name.empty() && name.size() <= kMostNameBytes &&
+         std::all_of(name.begin(), name.end(), plain);
+}
+
+Status ActorTable::check(const PlaceActor& place) const {
+  const ActorSpec& spec = place.spec;
+  if (!is_actor_name(spec.name)) {
+    return fail(Code::kInvalid, "an actor's name must be one line of 1 to 128 bytes");
+  }
+  if (spec.start.size() > kMostStartBytes) {
+    return fail(Code::kInvalid, "actor " + spec.name + ": its arguments take " +
+                                    std::to_string(spec.start.size()) +
+                                    " bytes, at most 1 MiB; send what is large in a message");
+  }
+  if (const auto taken = actors_.find(spec.name); taken != actors_.end()) {
+    return fail(Code::kInvalid, "actor " + spec.name + ": the name is taken by an actor " +
+                                    (taken->second.node.empty() ? "that waits for a node"
+                                                                : "on node " + taken->second.node));
+  }
+  if (actors_.size() >= kMostActors) {
+    return fail(Code::kOverloaded, "the head keeps at most a million actors; end some");
+  }
+  if (!place.node.empty()) {
+    const auto node = nodes_.find(place.node);
+    if (node == nodes_.end()) {
+      return fail(Code::kNotFound, "actor " + spec.name + ": there is no node " + place.node +
+                                       " with actors; there is " + types_here());
+    }
+    if (node->second.types.contains(spec.type)) return {};
+  } else if (std::any_of(nodes_.begin(), nodes_.end(),
+                         [&](const auto& one) { return one.second.types.contains(spec.type); })) {
+    return {};
+  }
+  const std::string who = place.node.empty() ? "no node has" : "node " + place.node + " lacks";
+  return fail(Code::kNotFound, "actor " + spec.name + ": " + who + " the type " + spec.type +
+                                   "; there is " + types_here() +
+                                   "; start a node with forebay worker --actors LIBRARY");
+}
+
+std::string ActorTable::types_here() const {
+  std::string text;
+  for (const auto& [name, node] : nodes_) {
+    text.append(text.empty() ? "" : ", ").append(name).append(" with");
+    for (const std::string& type : node.types) text.append(1, ' ').append(type);
+    if (text.size() > 500) return text + " and others";
+  }
+  return text.empty() ? "no node" : text;
+}
+
+ActorTable::Entry& ActorTable::add(const ActorSpec& spec) {
+  return actors_.emplace(spec.name, Entry{.spec = spec, .losses = Supervisor(losses_of(spec))})
+      .first->second;
+}
+
+void ActorTable::leave_node(Entry& entry) {
+  const auto node = nodes_.find(entry.node);
+  if (node != nodes_.end()) --node->second.actors;
+  lives_.erase(entry.life);
+  entry.node.clear();
+  entry.state = State::kWaiting;
+}
+
+void ActorTable::remove(const std::string& name) {
+  const auto found = actors_.find(name);
+  if (found == actors_.end()) return;
+  leave_node(found->second);
+  actors_.erase(found);
+}
+
+const ActorTable::Node* ActorTable::place(Entry& entry, const std::string& wanted) {
+  Node* best = nullptr;
+  for (auto& [name, node] : nodes_) {
+    if ((!wanted.empty() && name != wanted) || !node.types.contains(entry.spec.type)) continue;
+    if (best == nullptr || node.actors < best->actors) best = &node;
+  }
+  if (best == nullptr) return nullptr;
+  ++best->actors;
+  entry.node = best->name;
+  entry.state = State::kStarting;
+  entry.life = ++last_life_;
+  if (entry.spec.birth == 0) entry.spec.birth = entry.life;
+  lives_.emplace(entry.life, entry.spec.name);
+  return best;
+}
+
+Status ActorTable::check(const RegisterNode& node) const {
+  if (!is_actor_name(node.name)) {
+    return fail(Code::kInvalid, "a node's name must be one line of 1 to 128 bytes");
+  }
+  if (node.node.receiver() == nullptr || node.types.size() > kMostTypes ||
+      node.holds.size() > kMostActors) {
+    return fail(Code::kInvalid, "node " + node.name + ": it is no node of this program");
+  }
+  const auto known = nodes_.find(node.name);
+  if (known == nodes_.end() || known->second.process == node.process) return {};
+  return fail(Code::kInvalid, "node " + node.name +
+                                  ": another process with actors has this name; give --name NAME");
+}
+
+std::vector<EndActor> ActorTable::add(const RegisterNode& node) {
+  Node& added = nodes_[node.name];
+  added = {.name = node.name,
+           .address = node.address,
+           .process = node.process,
+           .types = {node.types.begin(), node.types.end()},
+           .ref = node.node,
+           .actors = added.actors};
+  std::vector<EndActor> stale;
+  std::set<std::string> held;
+  for (const StartActor& one : node.holds) {
+    const std::string& name = one.spec.name;
+    Entry* entry = find(name);
+    if (entry == nullptr && is_actor_name(name) && !lives_.contains(one.life)) {
+      entry = &add(one.spec);  // of a head that was restarted
+      entry->node = node.name;
+      entry->life = one.life;
+      entry->state = State::kRunning;
+      lives_.emplace(one.life, name);
+      last_life_ = std::max(last_life_, one.life);
+      ++added.actors;
+    } else if (entry == nullptr || entry->life != one.life || entry->node != node.name) {
+      stale.push_back({name, one.life});
+      continue;
+    }
+    held.insert(name);
+  }
+  std::vector<std::string> gone;
+  for (const auto& [name, entry] : actors_) {
+    const bool here = entry.node == node.name && entry.state == State::kRunning;
+    if (here && !held.contains(name)) gone.push_back(name);
+  }
+  for (const std::string& name : gone) remove(name);
+  return stale;
+}
+
+const ActorTable::Node* ActorTable::node_of(ActorId ref) const {
+  for (const auto& [name, node] : nodes_) {
+    if (node.ref.id() == ref) return &node;
+  }
+  return nullptr;
+}
+
+const ActorTable::Node* ActorTable::node_named(const std::string& name) const {
+  const auto found = nodes_.find(name);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+ActorTable::Loss ActorTable::lose(const std::string& node, Time now) {
+  Loss loss;
+  for (auto& [name, entry] : actors_) {
+    if (entry.state == State::kWaiting || entry.node != node) continue;
+    loss.lives.push_back(entry.life);
+    leave_node(entry);
+    const bool again = entry.losses.allow_restart(now);
+    if (again) ++entry.moves;
+    (again ? loss.moving : loss.ended).push_back(name);
+  }
+  nodes_.erase(node);
+  for (const std::string& name : loss.ended) actors_.erase(name);
+  return loss;
+}
+
+ActorTable::Entry* ActorTable::find(const std::string& name) {
+  const auto found = actors_.find(name);
+  return found == actors_.end() ? nullptr : &found->second;
+}
+
+ActorTable::Entry* ActorTable::with_life(std::uint64_t life) {
+  const auto found = lives_.find(life);
+  return found == lives_.end() ? nullptr : find(found->second);
+}
+
+Result<PlacedActor> ActorTable::where(const std::string& name) const {
+  const auto found = actors_.find(name);
+  if (found == actors_.end()) {
+    return fail(Code::kNotFound, "no actor of the cluster is named " + name);
+  }
+  const Entry& entry = found->second;
+  if (entry.state == State::kWaiting) {
+    return fail(Code::kUnavailable, "actor " + name + ": it waits for a node that has the type " +
+                                        entry.spec.type + "; there is " + types_here());
+  }
+  if (entry.state == State::kStarting) {
+    return fail(Code::kUnavailable, "actor " + name + " is being started on node " + entry.node);
+  }
+  return PlacedActor{.name = name,
+                     .node = entry.node,
+                     .address = nodes_.at(entry.node).address,
+                     .life = entry.life,
+                     .birth = entry.spec.birth,
+                     .moves = entry.moves};
+}
+
+std::vector<std::string> ActorTable::waiting() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : actors_) {
+    if (entry.state == State::kWaiting) names.push_back(name);
+  }
+  return names;
+}
+
+ActorsStatus ActorTable::status() const {
+  ActorsStatus status{.nodes = nodes_.size(), .actors = actors_.size(), .shown = {}};
+  for (const auto& [name, entry] : actors_) {
+    if (status.shown.size() == kMostShown) break;
+    status.shown.push_back({.name = name,
+                            .type = entry.spec.type,
+                            .node = entry.node,
+                            .state = word_of(entry.state),
+                            .moves = entry.moves});
+  }
+  return status;
+}
+
+}  // namespace forebay

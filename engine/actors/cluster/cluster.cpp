@@ -1,0 +1,157 @@
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <forebay/cluster.h>
+
+#include "core/base/clock.h"
+#include "core/runtime/ask.h"
+#include "engine/actors/cluster/name_resolver.h"
+#include "engine/actors/local_target.h"
+#include "engine/network/network_endpoint.h"
+
+namespace forebay::actors {
+namespace {
+
+constexpr std::chrono::milliseconds kJoinAgain(10);
+constexpr std::chrono::seconds kHeadPatience(2);
+
+/// What the head needs to start the actor; fails if an argument holds a reference to an actor.
+forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& start) {
+  PackedValue packed = pack(start);
+  if (!packed.actors.empty()) {
+    return fail(forebay::Code::kInvalid, "actor " + options.name +
+                                             ": its arguments must not hold references to "
+                                             "actors; send them in a message");
+  }
+  return PlaceActor{.spec = {.name = options.name,
+                             .type = options.type,
+                             .start = std::move(packed.bytes),
+                             .mailbox_bytes = options.mailbox_bytes,
+                             .restarts = options.restarts,
+                             .period = options.period,
+                             .own_thread = options.own_thread},
+                    .node = options.node};
+}
+
+}  // namespace
+
+class Cluster::Running {
+ public:
+  static forebay::Result<std::unique_ptr<Running>> join(const Options& options) {
+    auto running = std::make_unique<Running>();
+    auto net = NetworkEndpoint::make(
+        {.keys = options.keys, .threads = options.threads, .say = options.on_message},
+        running->clock_);
+    if (!net) return fail(net.error().code, "keys: " + net.error().message);
+    running->net_ = std::move(*net);
+    running->head_ = without_scheme(options.head);
+    if (auto status = running->net_->connect(running->head_); !status) {
+      return fail(status.error().code, "head: " + status.error().message);
+    }
+    if (auto status = running->await_head(options.patience); !status) return pass(status);
+    running->host_.emplace(running->net_->actors().host());
+    running->resolver_ = running->net_->actors().spawn(
+        {.name = "names", .mailbox_bytes = kNetMailbox},
+        [resolver =
+             NameResolver::Options{
+                 .head = running->head_, .patience = options.patience, .say = options.on_message},
+         &net = *running->net_] { return std::make_unique<NameResolver>(resolver, net); });
+    return running;
+  }
+
+  /// Sends the resolver what `make` makes of the function that takes the actor.
+  template <class Make>
+  Future<TargetPtr> look_up(const Make& make) {
+    const Promise<TargetPtr> promise;
+    NamedActorFound found = [promise,
+                             &host = *host_](forebay::Result<std::shared_ptr<NamedActor>> actor) {
+      if (!actor) return promise.set(shown(actor.error()));
+      promise.set(TargetPtr(std::make_shared<LocalTarget>(UserRef(std::move(*actor)), host)));
+    };
+    auto message = make(std::move(found));
+    if (auto status = resolver_.tell(std::move(message)); !status) {
+      promise.set(shown(status.error()));
+    }
+    return promise.future();
+  }
+
+  DirectoryRef directory() { return net_->actor<DirectoryRef>(head_, kDirectoryName); }
+  const std::string& head() const { return head_; }
+  UserHost& host() { return *host_; }
+
+ private:
+  forebay::Status await_head(std::chrono::nanoseconds patience) {
+    const auto until = clock_.now() + patience;
+    std::string why;
+    do {
+      if (const auto head = directory(); head.receiver() != nullptr) {
+        const auto answer = forebay::ask(head, QueryActors{}, kHeadPatience).wait();
+        if (answer) return {};
+        why = " (" + answer.error().message + ")";
+      }
+      static_cast<void>(Latch().wait_for(kJoinAgain));
+    } while (clock_.now() < until);
+    return fail(
+        forebay::Code::kUnavailable,
+        "no head answers at " + head_ + "; is it running, and is it the right address?" + why);
+  }
+
+  SystemClock clock_;
+  std::string head_;
+  std::optional<UserHost> host_;  // after the actors below have ended
+  std::unique_ptr<NetworkEndpoint> net_;
+  NameResolver::Ref resolver_;
+};
+
+Cluster::Cluster(std::unique_ptr<Running> running) : running_(std::move(running)) {}
+Cluster::Cluster(Cluster&&) noexcept = default;
+Cluster& Cluster::operator=(Cluster&&) noexcept = default;
+Cluster::~Cluster() = default;
+
+Result<Cluster> Cluster::join(const Options& options) {
+  if (options.threads == 0) return Error{Code::kInvalid, "threads: must be at least 1"};
+  auto running = Running::join(options);
+  if (!running) return shown(running.error());
+  return Cluster(std::move(*running));
+}
+
+Future<TargetPtr> Cluster::spawn_named(const ClusterSpawn& options, Box start) {
+  auto place = placement(options, start);
+  if (!place) {
+    const Promise<TargetPtr> promise;
+    promise.set(shown(place.error()));
+    return promise.future();
+  }
+  return running_->look_up([&place](NamedActorFound found) {
+    return SpawnNamed{std::move(*place), std::move(found)};
+  });
+}
+
+Future<TargetPtr> Cluster::find_named(const std::string& name) {
+  return running_->look_up([&name](NamedActorFound found) {
+    return FindNamed{name, std::move(found)};
+  });
+}
+
+Future<ActorPlace> Cluster::place(const std::string& name) {
+  const Promise<ActorPlace> promise;
+  const DirectoryRef directory = running_->directory();
+  if (directory.receiver() == nullptr) {
+    promise.set(Error{Code::kUnavailable, "no head answers at " + running_->head()});
+    return promise.future();
+  }
+  ask_and_deliver(directory, FindActor{name}, kHeadPatience,
+                  [promise](forebay::Result<PlacedActor> place) {
+                    if (!place) return promise.set(shown(place.error()));
+                    promise.set(ActorPlace{.node = std::move(place->node), .moves = place->moves});
+                  });
+  return promise.future();
+}
+
+Host& Cluster::host() { return running_->host(); }
+
+}  // namespace forebay::actors

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "core/runtime/actor_ref.h"
+#include "core/runtime/message.h"
+#include "engine/actors/user_message.h"
+
+namespace forebay {
+
+/// Names under which a head publishes its directory of actors, and a node its actors.
+inline constexpr std::string_view kDirectoryName = "directory";
+inline constexpr std::string_view kActorNodeName = "actors";
+
+/// What the cluster must know of an actor to start it, also again on another node.
+struct ActorSpec {
+  std::string name;
+  std::string type;
+  std::vector<std::byte> start;  ///< The packed arguments of its constructor.
+  std::uint64_t mailbox_bytes = 0;
+  std::uint64_t restarts = 0;
+  std::chrono::nanoseconds period{0};
+  bool own_thread = false;
+  std::uint64_t birth = 0;  ///< Set by the head: its first life; tells actors of one name apart.
+  static auto fields(auto& self) {
+    return std::tie(self.name, self.type, self.start, self.mailbox_bytes, self.restarts,
+                    self.period, self.own_thread, self.birth);
+  }
+};
+
+/// Head → node: start this actor. Answered when it has been made.
+struct StartActor {
+  static constexpr std::string_view kTag = "actors.start/1";
+  ActorSpec spec;
+  std::uint64_t life = 0;  ///< Differs for each start of an actor on a node.
+  static auto fields(auto& self) { return std::tie(self.spec, self.life); }
+};
+
+/// Head → node: this actor is not to live there any more.
+struct EndActor {
+  static constexpr std::string_view kTag = "actors.end/1";
+  std::string name;
+  std::uint64_t life = 0;
+  static auto fields(auto& self) { return std::tie(self.name, self.life); }
+};
+
+using ActorNodeRef = ActorRef<StartActor, EndActor>;
+
+/// Node → head, at the start of each session: what it is, can start and holds. The answer lists the
+/// actors that live elsewhere by now, or under another life: the node ends them.
+struct RegisterNode {
+  static constexpr std::string_view kTag = "actors.register/1";
+  using Reply = std::vector<EndActor>;
+  std::string name;
+  std::string address;        ///< Where programs reach its actors.
+  std::uint64_t process = 0;  ///< Differs for each process.
+  std::vector<std::string> types;
+  std::vector<StartActor> holds;
+  ActorNodeRef node;
+  static auto fields(auto& self) {
+    return std::tie(self.name, self.address, self.process, self.types, self.holds, self.node);
+  }
+};
+
+/// Node → head: an actor has ended; `reason` is empty if it ended in order.
+struct ActorEnded {
+  static constexpr std::string_view kTag = "actors.ended/1";
+  std::string name;
+  std::uint64_t life = 0;
+  std::string reason;
+  static auto fields(auto& self) { return std::tie(self.name, self.life, self.reason); }
+};
+
+/// Where an actor lives.
+struct PlacedActor {
+  std::string name;
+  std::string node;
+  std::string address;
+  std::uint64_t life = 0;
+  std::uint64_t birth = 0;
+  std::uint64_t moves = 0;
+  static auto fields(auto& self) {
+    return std::tie(self.name, self.node, self.address, self.life, self.birth, self.moves);
+  }
+};
+
+/// Program → head: start this actor on `node`, or on a node that the head chooses.
+struct PlaceActor {
+  static constexpr std::string_view kTag = "actors.place/1";
+  using Reply = PlacedActor;
+  ActorSpec spec;
+  std::string node;
+  static auto fields(auto& self) { return std::tie(self.spec, self.node); }
+};
+
+/// Program → head: where is the actor of this name?
+struct FindActor {
+  static constexpr std::string_view kTag = "actors.find/1";
+  using Reply = PlacedActor;
+  std::string name;
+  static auto fields(auto& self) { return std::tie(self.name); }
+};
+
+/// One actor, as `forebay status` shows it.
+struct ActorStatus {
+  std::string name;
+  std::string type;
+  std::string node;   ///< Empty while it waits for one.
+  std::string state;  ///< starting, running or waiting.
+  std::uint64_t moves = 0;
+  static auto fields(auto& self) {
+    return std::tie(self.name, self.type, self.node, self.state, self.moves);
+  }
+};
+
+/// What a head knows of its nodes and of their actors; of the actors at most the first thousand.
+struct ActorsStatus {
+  std::uint64_t nodes = 0;
+  std::uint64_t actors = 0;
+  std::vector<ActorStatus> shown;
+  static auto fields(auto& self) { return std::tie(self.nodes, self.actors, self.shown); }
+};
+
+/// Any actor → head: which actors are there?
+struct QueryActors {
+  static constexpr std::string_view kTag = "actors.query/1";
+  using Reply = ActorsStatus;
+  static auto fields(auto&) { return std::tie(); }
+};
+
+using DirectoryRef = ActorRef<RegisterNode, ActorEnded, PlaceActor, FindActor, QueryActors>;
+
+/// Program → node: give me a reference to this actor.
+struct LocateActor {
+  static constexpr std::string_view kTag = "actors.locate/1";
+  using Reply = UserRef;
+  std::string name;
+  std::uint64_t life = 0;
+  static auto fields(auto& self) { return std::tie(self.name, self.life); }
+};
+
+}  // namespace forebay

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <forebay/cluster.h>
+
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// The types of actors that a node's libraries have added.
+///
+/// Owns the table; the libraries outlive it and all actors made by it. Thread-safe once filled.
+class LoadedTypes final : public actors::ActorTypes {
+ public:
+  /// What was wrong with an added type, such as a name that was there before; empty: nothing.
+  const std::string& problem() const { return problem_; }
+  std::vector<std::string> names() const;
+
+  /// What makes an actor of this type from packed arguments, again for each restart. The first
+  /// actor is made at once. kNotFound: no such type; kCorrupt: other arguments; kInvalid: the
+  /// constructor throws.
+  Result<actors::ActorFactory> factory(const std::string& type,
+                                       std::span<const std::byte> start) const;
+
+ protected:
+  void add_type(std::string_view type, const actors::ValueType* start, Make make) override;
+
+ private:
+  struct Type {
+    const actors::ValueType* start = nullptr;
+    Make make = nullptr;
+  };
+
+  std::map<std::string, Type> types_;
+  std::string problem_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,89 @@
+#include "engine/actors/cluster/named_actor.h"
+
+namespace forebay {
+
+Error NamedActor::named(const Error& error, const std::string& node) const {
+  if (error.code != Code::kUnavailable) return error;
+  return {error.code, "actor " + name_ + " on node " + node + ": " + error.message};
+}
+
+Status NamedActor::push(EnvelopePtr& envelope, MailboxCredit credit) {
+  if (envelope->type != kTypeOf<UserMessage>) {
+    return fail(Code::kInvalid, "an actor of the cluster takes no other messages than a user's");
+  }
+  ReceiverPtr at;
+  std::string node;
+  Error refusal;
+  now_.change([&](const Now& now) {
+    at = now.at;
+    node = now.node;
+    if (at == nullptr) refusal = now.refusal;
+  });
+  if (at == nullptr) return tl::unexpected<Error>(std::move(refusal));
+  auto& message = static_cast<EnvelopeOf<UserMessage>&>(*envelope);
+  if (message.replier != nullptr) {
+    // An asker is told whose answer does not come; this object may be gone by then.
+    const auto self = std::make_shared<std::pair<std::string, std::string>>(name_, node);
+    message.replier =
+        reply_to<UserValue>([self, asker = std::move(message.replier)](Result<UserValue> answer) {
+          if (!answer && answer.error().code == Code::kUnavailable) {
+            answer.error().message =
+                "actor " + self->first + " on node " + self->second + ": " + answer.error().message;
+          }
+          asker->answer(std::move(answer));
+        });
+  }
+  Status status = at->push(envelope, credit);
+  if (!status) return tl::unexpected<Error>(named(status.error(), node));
+  return status;
+}
+
+void NamedActor::watch(ReceiverPtr watcher) {
+  std::optional<Down> down;
+  now_.change([&](Now& now) {
+    if (now.at != nullptr) {
+      now.watchers.push_back(watcher);
+    } else {
+      down = Down{id(), now.crash};
+    }
+  });
+  if (down) deliver(*watcher, std::move(*down));
+}
+
+void NamedActor::stop_behind_queue() {
+  ReceiverPtr at;
+  now_.change([&at](const Now& now) { at = now.at; });
+  if (at != nullptr) at->stop_behind_queue();
+}
+
+void NamedActor::move_to(const std::string& node, ReceiverPtr at) {
+  now_.change([&](Now& now) {
+    now.at = std::move(at);
+    now.node = node;
+    now.crash.reset();
+  });
+}
+
+void NamedActor::lose(const std::optional<Error>& crash) {
+  std::vector<ReceiverPtr> watchers;
+  std::optional<Error> told;
+  now_.change([&](Now& now) {
+    now.at = nullptr;
+    if (crash) now.crash = named(*crash, now.node);
+    told = now.crash;
+    now.refusal = {Code::kUnavailable, "actor " + name_ + " was on node " + now.node +
+                                           (crash ? ", " + crash->message : ", and ended") +
+                                           "; where it is now is being looked up"};
+    watchers = std::exchange(now.watchers, {});
+  });
+  for (const ReceiverPtr& watcher : watchers) deliver(*watcher, Down{id(), told});
+}
+
+void NamedActor::end(const Error& why) {
+  now_.change([&](Now& now) {
+    now.at = nullptr;
+    now.refusal = why;
+  });
+}
+
+}  // namespace forebay

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/actor_ref.h"
+#include "core/runtime/synchronized.h"
+#include "engine/actors/user_message.h"
+
+namespace forebay {
+
+/// Represents an actor of the cluster in a program, wherever it lives: passes users' messages on to
+/// where it is now, and refuses them with kUnavailable while it is being started elsewhere.
+///
+/// An error because of which no answer can come names the actor and its node. Watchers are told
+/// when it ends or its node cannot be reached. Thread-safe.
+class NamedActor final : public Receiver {
+ public:
+  NamedActor(ActorHost& host, std::string name, std::uint64_t birth)
+      : Receiver(host, host.next_id()), name_(std::move(name)), birth_(birth) {}
+
+  Status push(EnvelopePtr& envelope, MailboxCredit credit) override;
+  void watch(ReceiverPtr watcher) override;
+  void stop_behind_queue() override;
+
+  /// It is reached by `at`, on this node, from now on.
+  void move_to(const std::string& node, ReceiverPtr at);
+  /// It cannot be reached, or has ended: in order if there is no crash.
+  void lose(const std::optional<Error>& crash);
+  /// It has ended for good.
+  void end(const Error& why);
+
+  const std::string& name() const { return name_; }
+  /// Tells it from earlier and later actors of its name.
+  std::uint64_t birth() const { return birth_; }
+
+ private:
+  struct Now {
+    ReceiverPtr at;  ///< Null while it cannot be reached.
+    std::string node;
+    std::optional<Error> crash;  ///< What watchers are told.
+    Error refusal;               ///< What askers are told while `at` is null.
+    std::vector<ReceiverPtr> watchers;
+  };
+
+  Error named(const Error& error, const std::string& node) const;
+
+  const std::string name_;
+  const std::uint64_t birth_;
+  mutable Synchronized<Now> now_;
+};
+
+}  // namespace forebay

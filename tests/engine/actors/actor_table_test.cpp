@@ -1,0 +1,142 @@
+#include "engine/actors/cluster/actor_table.h"
+
+#include <string>
+#include <vector>
+
+#include "core/runtime/actor_host.h"
+#include "core/runtime/timer_queue.h"
+#include "engine/actors/cluster/named_actor.h"
+#include "engine/actors/seeded_executor.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+/// A cluster of nodes that no process stands behind.
+struct TableFixture {
+  SimulatedClock clock;
+  TimerQueue timers;
+  SeededExecutor executor{1};
+  ActorHost host{{.executor = executor, .timers = timers, .clock = clock}};
+  ActorTable table{100};
+
+  RegisterNode node(const std::string& name, std::vector<std::string> types) {
+    return {.name = name,
+            .address = name + ":1",
+            .process = 7,
+            .types = std::move(types),
+            .holds = {},
+            .node = ActorNodeRef(std::make_shared<NamedActor>(host, name, 0))};
+  }
+  static PlaceActor wanted(const std::string& name, std::uint64_t restarts = 0,
+                           const std::string& at = "") {
+    PlaceActor place;
+    place.spec.name = name;
+    place.spec.type = "shard";
+    place.spec.restarts = restarts;
+    place.spec.period = std::chrono::minutes(1);
+    place.node = at;
+    return place;
+  }
+  /// Starts it, and returns its node.
+  std::string start(const PlaceActor& place) {
+    REQUIRE(table.check(place));
+    ActorTable::Entry& entry = table.add(place.spec);
+    const auto* node = table.place(entry, place.node);
+    REQUIRE(node != nullptr);
+    entry.state = ActorTable::State::kRunning;
+    return node->name;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(TableFixture, "actors go to the node of their type with the fewest",
+                 "[actors][cluster]") {
+  table.add(node("n1", {"shard"}));
+  table.add(node("n2", {"shard", "counter"}));
+  table.add(node("n3", {"counter"}));
+  CHECK(start(wanted("a")) == "n1");
+  CHECK(start(wanted("b")) == "n2");
+  CHECK(start(wanted("c")) == "n1");
+  table.remove("a");
+  table.remove("c");
+  CHECK(start(wanted("d")) == "n1");
+  CHECK(start(wanted("e", 0, "n2")) == "n2");
+}
+
+TEST_CASE_METHOD(TableFixture, "what cannot be placed is refused with what there is",
+                 "[actors][cluster]") {
+  CHECK(table.check(wanted("a")).error().code == Code::kNotFound);
+  table.add(node("n1", {"counter"}));
+  CHECK(table.check(wanted("a")).error().message.find("n1 with counter") != std::string::npos);
+  CHECK(table.check(wanted("a", 0, "n9")).error().code == Code::kNotFound);
+  table.add(node("n2", {"shard"}));
+  CHECK(table.check(wanted("a", 0, "n1")).error().code == Code::kNotFound);
+  CHECK(table.check(wanted("")).error().code == Code::kInvalid);
+  CHECK(table.check(wanted("a\nb")).error().code == Code::kInvalid);
+  start(wanted("a"));
+  CHECK(table.check(wanted("a")).error().code == Code::kInvalid);
+}
+
+TEST_CASE_METHOD(TableFixture, "a lost node's actors move while restarts are left",
+                 "[actors][cluster]") {
+  table.add(node("n1", {"shard"}));
+  start(wanted("once"));
+  start(wanted("twice", 1));
+  const auto loss = table.lose("n1", std::chrono::seconds(1));
+  CHECK(loss.ended == std::vector<std::string>{"once"});
+  CHECK(loss.moving == std::vector<std::string>{"twice"});
+  CHECK(table.where("once").error().code == Code::kNotFound);
+  CHECK(table.where("twice").error().code == Code::kUnavailable);
+
+  table.add(node("n2", {"shard"}));
+  ActorTable::Entry& entry = *table.find("twice");
+  const std::uint64_t birth = entry.spec.birth;
+  REQUIRE(table.place(entry, ""));
+  entry.state = ActorTable::State::kRunning;
+  const auto moved = table.where("twice");
+  REQUIRE(moved);
+  CHECK(moved->node == "n2");
+  CHECK(moved->moves == 1);
+  CHECK(moved->birth == birth);
+  CHECK(moved->life > birth);
+  CHECK(table.lose("n2", std::chrono::seconds(2)).ended == std::vector<std::string>{"twice"});
+}
+
+TEST_CASE_METHOD(TableFixture, "a node that comes back keeps what is still its own",
+                 "[actors][cluster]") {
+  table.add(node("n1", {"shard"}));
+  start(wanted("a", 1));
+  const StartActor held{.spec = table.find("a")->spec, .life = table.find("a")->life};
+
+  SECTION("at a head that was restarted") {
+    ActorTable fresh(1000);
+    auto again = node("n1", {"shard"});
+    again.holds = {held};
+    CHECK(fresh.add(again).empty());
+    CHECK(fresh.where("a")->life == held.life);
+  }
+  SECTION("unless it was started elsewhere meanwhile") {
+    table.lose("n1", std::chrono::seconds(1));
+    table.add(node("n2", {"shard"}));
+    REQUIRE(table.place(*table.find("a"), ""));
+    auto again = node("n1", {"shard"});
+    again.holds = {held};
+    const auto stale = table.add(again);
+    REQUIRE(stale.size() == 1);
+    CHECK(stale.front().life == held.life);
+  }
+  SECTION("and what it no longer holds has ended") {
+    table.add(node("n1", {"shard"}));
+    CHECK(table.where("a").error().code == Code::kNotFound);
+  }
+  SECTION("but not a second process of its name") {
+    auto other = node("n1", {"shard"});
+    other.process = 8;
+    CHECK(table.check(other).error().code == Code::kInvalid);
+  }
+}
+
+}  // namespace forebay
