@@ -1,15 +1,29 @@
 #include "engine/cluster/head_node.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "core/base/thread/background_worker.h"
 #include "core/runtime/ask.h"
 #include "core/runtime/synchronized.h"
+#include "engine/actors/cluster/actor_directory.h"
 
 namespace forebay {
 namespace {
 
 constexpr std::chrono::milliseconds kRetryInterval(10);
+
+void start_directory(NetworkEndpoint& net, const std::function<void(const std::string&)>& say) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const ActorDirectory::Options options{
+      .first_life = static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()),
+      .say = say};
+  const auto directory =
+      net.actors().spawn({.name = "directory", .mailbox_bytes = kNetMailbox},
+                         [options] { return std::make_unique<ActorDirectory>(options); });
+  net.node().publish(std::string(kDirectoryName), DirectoryRef(directory));
+}
 
 }  // namespace
 
@@ -29,6 +43,7 @@ Result<scheduler::HeadActor::Ref> start_head(NetworkEndpoint& net, Store& store,
   net.node().publish(std::string(scheduler::kHeadName), scheduler::HeadRef(head));
   net.node().publish(std::string(kStatusName), ActorRef<scheduler::QueryCluster>(head));
   static_cast<void>(head.tell(scheduler::BeginHead{}));
+  start_directory(net, options.say);
   return head;
 }
 
@@ -100,6 +115,11 @@ Result<scheduler::ClusterStatus> HeadLook::look(std::chrono::nanoseconds patienc
   } while (clock_.now() < until);
   return fail(Code::kUnavailable, "no head answers at " + address_ +
                                       "; is the job running, and is it the right address?" + why);
+}
+
+Result<ActorsStatus> HeadLook::actors(std::chrono::nanoseconds patience) {
+  const auto directory = net_->actor<DirectoryRef>(without_scheme(address_), kDirectoryName);
+  return ask(directory, QueryActors{}, patience).wait();
 }
 
 }  // namespace forebay

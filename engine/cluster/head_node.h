@@ -10,6 +10,7 @@
 #include "core/base/result.h"
 #include "core/store/rocks_store.h"
 #include "core/store/store.h"
+#include "engine/actors/cluster/cluster_messages.h"
 #include "engine/cluster/head_location.h"
 #include "scheduler/cluster_status.h"
 #include "scheduler/head/head_actor.h"
@@ -21,8 +22,9 @@ namespace forebay {
 inline constexpr std::string_view kStatusName = "status";
 inline constexpr std::string_view kTunersName = "tuners";
 
-/// Starts a head with the state in `store` and makes it reachable for every peer. It accepts
-/// workers with this program's version and operators. `store` outlives the network's actors.
+/// Starts a head with the state in `store`, and a directory of users' actors, and makes both
+/// reachable for every peer. The head accepts workers with this program's version and operators.
+/// `store` outlives the network's actors.
 Result<scheduler::HeadActor::Ref> start_head(NetworkEndpoint& net, Store& store,
                                              scheduler::HeadOptions options);
 
@@ -73,6 +75,9 @@ class HeadLook {
   /// Returns the cluster status from the head at that address. kUnavailable: no head answers there
   /// within `patience`.
   Result<scheduler::ClusterStatus> look(std::chrono::nanoseconds patience);
+
+  /// Returns what the head's directory has of users' actors; to be called after look().
+  Result<ActorsStatus> actors(std::chrono::nanoseconds patience);
 
  private:
   explicit HeadLook(const std::string& address) : address_(address) {}

@@ -5,8 +5,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/thread/background_worker.h"
-#include "engine/cluster/head_node.h"
 #include "engine/cluster/head_location.h"
+#include "engine/cluster/head_node.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -19,8 +19,19 @@ using namespace std::chrono_literals;
 Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
   auto end = std::unique_ptr<WorkerNode>(new WorkerNode(std::move(options)));  // NOLINT: private.
   const Options& given = end->options_;
+  if (!given.actors.empty()) {
+    auto hosting = ActorHosting::load({.name = given.place.name,
+                                       .libraries = given.actors,
+                                       .listen = given.listen,
+                                       .has_keys = !given.keys.empty(),
+                                       .say = given.say});
+    if (!hosting) return pass(hosting);
+    end->hosting_ = std::move(*hosting);
+  }
+  const auto threads = static_cast<std::size_t>(given.actors.empty() ? 1 : given.place.cpus);
   auto net = NetworkEndpoint::make(
-      {.keys = given.keys, .heartbeat = given.heartbeat, .say = given.say}, end->clock_);
+      {.keys = given.keys, .heartbeat = given.heartbeat, .threads = threads, .say = given.say},
+      end->clock_);
   if (!net) return fail(net.error().code, "--keys: " + net.error().message);
   end->net_ = std::move(*net);
   end->head_.emplace(given.join, *end->net_, given.say);
@@ -28,6 +39,12 @@ Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
     return fail(status.error().code, "--join: " + status.error().message);
   }
   end->make_worker();
+  if (end->hosting_) {
+    auto status = end->hosting_->open(*end->net_, [node = end.get()] {
+      return node->head_->actor<DirectoryRef>(kDirectoryName);
+    });
+    if (!status) return pass(status);
+  }
   return end;
 }
 

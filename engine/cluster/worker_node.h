@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/head_location.h"
+#include "engine/cluster/hosting/actor_hosting.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/cluster/node_tuners.h"
 #include "engine/cluster/split_executors.h"
@@ -22,7 +24,7 @@
 namespace forebay {
 
 /// A worker process: joins a head, makes splits, is tuned by the trainer, and ends when the job
-/// does.
+/// does. Users' actors live in it, too, if it is given their libraries.
 ///
 /// Owns everything from open() until run() returns; run() belongs to the main thread.
 class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
@@ -35,6 +37,8 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
     std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< After a stop request.
     /// Time without a head after which run() fails.
     std::chrono::nanoseconds patience = std::chrono::minutes(10);
+    std::vector<std::string> actors = {};  ///< Libraries of users' actors to offer.
+    std::string listen = {};  ///< Where programs reach them; "": see ActorHosting::open().
     std::function<void(const std::string&)> say;
     /// Called when the process uses more memory than `--memory`. Empty: no check.
     std::function<void(const std::string& why)> outgrown = {};
@@ -76,6 +80,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
 
   const Options options_;
   SystemClock clock_;
+  std::unique_ptr<ActorHosting> hosting_;  // null without libraries of actors
   std::unique_ptr<NetworkEndpoint> net_;
   std::optional<HeadLocation> head_;
   std::unique_ptr<StageSplitExecutor> work_;

@@ -35,6 +35,20 @@ std::string run_folder(const Invocation& invocation) {
 /// Returns the job's or the head's answer in JSON; made from the command line.
 using Look = std::function<Result<std::string>()>;
 
+/// Adds users' actors to a head's answer.
+void add_actors(const ActorsStatus& actors, JsonObject& json) {
+  json.add("actor_nodes", actors.nodes)
+      .add("num_actors", actors.actors)
+      .add("actors", actors.shown, [](const ActorStatus& actor) {
+        return JsonObject()
+            .add("name", actor.name)
+            .add("type", actor.type)
+            .add("node", actor.node)
+            .add("state", actor.state)
+            .add("restarts", actor.moves);
+      });
+}
+
 Result<Look> look_of(const Invocation& invocation) {
   const std::string address = invocation.value("--join");
   if (!invocation.has("--join")) {
@@ -49,7 +63,11 @@ Result<Look> look_of(const Invocation& invocation) {
   return Look([head = std::shared_ptr<HeadLook>(std::move(*head))]() -> Result<std::string> {
     auto cluster = head->look(kPatience);
     if (!cluster) return pass(cluster);
-    return status_of(*cluster).text();
+    auto actors = head->actors(kPatience);
+    if (!actors) return pass(actors);
+    JsonObject json = status_of(*cluster);
+    add_actors(*actors, json);
+    return json.text();
   });
 }
 

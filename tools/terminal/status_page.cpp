@@ -18,6 +18,7 @@ using Json = nlohmann::json;
 using Row = std::vector<std::string>;
 
 constexpr std::size_t kMostShown = 80;
+constexpr std::size_t kMostActorRows = 30;
 
 double number(const Json& json, const char* key) {
   const auto found = json.find(key);
@@ -136,6 +137,19 @@ void append_cluster(const Json& now, std::string& page) {
   }
 }
 
+void append_actors(const Json& now, std::string& page) {
+  if (count(now, "num_actors") == 0) return;
+  page += counted(now, "num_actors") + " actors on " + counted(now, "actor_nodes") + " nodes\n";
+  std::vector<Row> rows = {{"actor", "type", "node", "state", "restarts"}};
+  for (const Json& actor : list(now, "actors")) {
+    if (!actor.is_object()) continue;
+    if (rows.size() > kMostActorRows) break;
+    rows.push_back({text(actor, "name"), text(actor, "type"), text(actor, "node"),
+                    text(actor, "state"), counted(actor, "restarts")});
+  }
+  append_table(rows, page);
+}
+
 }  // namespace
 
 Result<std::string> status_page(std::string_view before, std::string_view now) {
@@ -149,6 +163,7 @@ Result<std::string> status_page(std::string_view before, std::string_view now) {
   std::string page = of_run ? run_lines(then, answer) : head_line(answer);
   if (of_run) append_stages(then, answer, page);
   append_cluster(answer, page);
+  if (!of_run) append_actors(answer, page);
   return page;
 }
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "core/base/text/text.h"
-#include "engine/cluster/head_node.h"
 #include "engine/cluster/head_location.h"
+#include "engine/cluster/head_node.h"
 #include "engine/cluster/worker_node.h"
 #include "engine/job/job_keys.h"
 #include "engine/job/quantity.h"
@@ -113,6 +113,11 @@ Result<WorkerNode::Options> worker_options_of(const Invocation& invocation) {
   if (!place) return pass(place);
   options.place = std::move(*place);
   options.keys = invocation.value("--keys");
+  options.actors = invocation.values("--actors");
+  options.listen = invocation.value("--listen");
+  if (!options.listen.empty() && options.actors.empty()) {
+    return fail(Code::kInvalid, "--listen: goes with --actors only");
+  }
   options.say = say_as_worker;
   // Ends the process at once, since the responsible function may never return; the worker's splits
   // are reissued to others.

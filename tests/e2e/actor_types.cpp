@@ -1,0 +1,3 @@
+#include "tests/e2e/actor_types.h"
+
+FOREBAY_ACTORS(types) { types.add<counting::Counter, int>("counter"); }

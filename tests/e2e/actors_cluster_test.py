@@ -1,0 +1,219 @@
+"""Actors on other processes: started, found by name and called there; what happens when their process dies."""
+import json
+import os
+import pathlib
+import queue
+import signal
+import subprocess
+import threading
+import time
+
+from support import harness
+from support.cluster import Head
+from support.harness import Running, Scenario, main
+
+FOLDER = pathlib.Path(harness.FOREBAY).parents[1] / "tests/e2e"
+TYPES = FOLDER / "libe2e_actor_types.so"
+PROGRAM = FOLDER / "e2e_actor_program"
+SHARDS = FOLDER / "libe2e_shards.so"
+PARAMETER_SERVER = FOLDER / "e2e_parameter_server"
+LOST = 5  # seconds within which the death of a node must be seen
+
+
+class Program:
+    """A program in the cluster that does one command at a time."""
+
+    def __init__(self, test, address, *options):
+        self.process = subprocess.Popen([PROGRAM, address, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.lines = queue.Queue()
+        self.reader = threading.Thread(target=lambda: [self.lines.put(line.rstrip()) for line in self.process.stdout])
+        self.reader.start()
+        self.downs = []
+        test.addCleanup(self.end)
+        self.first = self.read()
+
+    def read(self, timeout=40):
+        while (line := self.lines.get(timeout=timeout)).startswith("down "):
+            self.downs.append(line)
+        return line
+
+    def begin(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+
+    def do(self, *words):
+        """What came of a command."""
+        self.begin(*words)
+        return self.read().split(": ", 1)[1]
+
+    def end(self):
+        self.process.stdin.close()
+        if self.process.wait(30) != 0:
+            raise AssertionError(f"the program ended with {self.process.returncode}")
+        self.reader.join()
+        self.process.stdout.close()
+
+
+class ActorScenario(Scenario):
+    library = TYPES
+
+    def setUp(self):
+        super().setUp()
+        self.head = Head(self, self.folder)
+        self.nodes = {}
+
+    def node(self, name):
+        self.nodes[name] = Running(["worker", "--join", self.head.address, "--name", name, "--cpus", "1", "--memory", "300MiB",
+                                    "--actors", self.library], self.folder)
+        self.addCleanup(self.kill, name)
+        self.wait_until(lambda: f"node {name} offers actors" in self.head.running.stderr_now())
+
+    def kill(self, name):
+        if node := self.nodes.pop(name, None):
+            node.signal(signal.SIGKILL)
+            node.wait()
+
+    def status(self):
+        asked = Running(["status", "--join", self.head.address, "--json"], self.folder).wait(30)
+        return {actor["name"]: (actor["node"], actor["state"], actor["restarts"]) for actor in self.assert_done(asked)["actors"]}
+
+    def until(self, program, answer, *words, seconds=LOST):
+        """Repeats a command until it gives the answer; how many seconds that took."""
+        begin = time.monotonic()
+        while (last := program.do(*words)) != answer:
+            self.assertLess(time.monotonic() - begin, seconds, f"{words} gives {last}")
+            time.sleep(0.02)
+        return time.monotonic() - begin
+
+
+class ActorsOnOtherProcesses(ActorScenario):
+    def test_two_programs_share_an_actor_by_its_name(self):
+        one = Program(self, self.head.address)
+        one.begin("spawn", "c", 40)  # Waits for a node.
+        self.node("n1")
+        self.assertEqual(one.read(), "spawn c: done")
+        self.assertEqual(one.do("add", "c", 1), "done")
+        two = Program(self, self.head.address)
+        self.assertEqual(two.do("find", "c"), "done")
+        self.assertEqual(two.do("add", "c", 1), "done")
+        self.assertEqual(two.do("total", "c"), "42")
+        self.assertEqual(one.do("total", "c"), "42")
+        self.assertEqual(two.do("receive", "c"), "42")  # A reference in a message leads back here.
+        self.assertEqual(self.status(), {"c": ("n1", "running", 0)})
+        self.assertIn("name is taken by an actor on node n1", two.do("spawn", "c", 0))
+        self.assertIn("a counter does not begin below 0", two.do("spawn", "d", -1))
+        two.do("watch", "c")
+        one.do("stop", "c")
+        self.wait_until(lambda: two.do("find", "c") == "error 1 no actor of the cluster is named c")
+        self.assertEqual(two.downs, ["down c"])
+        self.assertEqual(one.do("spawn", "c", 7), "done")
+        self.assertEqual(one.do("total", "c"), "7")
+        ends = Running(["status", "--join", self.head.address], self.folder).wait(30)
+        self.assertIn("1 actors on 1 nodes", ends.out)
+        self.nodes["n1"].signal(signal.SIGTERM)
+        self.assertEqual(self.nodes.pop("n1").wait(20).status, 143)
+
+    def test_a_killed_process_fails_what_waits_and_its_actors_start_elsewhere(self):
+        self.node("n1")
+        self.node("n2")
+        program = Program(self, self.head.address)
+        other = Program(self, self.head.address)
+        self.assertEqual(program.do("spawn", "kept", 1, 1, "n1"), "done")
+        self.assertEqual(program.do("spawn", "lost", 1, 0, "n1"), "done")
+        for name in ("kept", "lost"):
+            self.assertEqual(other.do("find", name), "done")
+            other.do("watch", name)
+        program.do("add", "kept", 5)
+        program.begin("wait", "kept")
+        time.sleep(0.2)  # The question is with the actor.
+        begin = time.monotonic()
+        self.kill("n1")
+        self.assertRegex(program.read(), "wait kept: error 2 actor kept on node n1: ")
+        self.assertLess(time.monotonic() - begin, LOST)
+        self.until(program, "1", "total", "kept")  # From its arguments: it keeps no state.
+        self.assertEqual(program.do("place", "kept"), "n2 1")
+        self.until(other, "1", "total", "kept")
+        self.until(other, "error 1 no actor of the cluster is named lost", "total", "lost")
+        self.assertEqual([down.split(": ")[0] for down in sorted(other.downs)],
+                         ["down kept actor kept on node n1", "down lost actor lost on node n1"])
+        self.assertEqual(self.status(), {"kept": ("n2", "running", 1)})
+        self.kill("n2")  # No restart is left.
+        self.until(program, "error 1 no actor of the cluster is named kept", "total", "kept")
+
+    def test_an_actor_that_throws_or_ends_its_process(self):
+        self.node("n1")
+        program = Program(self, self.head.address)
+        self.assertEqual(program.do("spawn", "c", 3, 2), "done")
+        program.do("add", "c", 1)
+        self.assertEqual(program.do("throw", "c"), "error 2 actor c on node n1: told to throw")
+        self.assertEqual(program.do("total", "c"), "3")  # In the same process.
+        program.begin("crash", "c")
+        self.assertRegex(program.read(), "crash c: error 2 actor c on node n1: ")
+        ended = self.nodes.pop("n1").wait(20)
+        self.assertEqual(ended.status, -signal.SIGABRT, ended)
+        self.assertIn("libe2e_actor_types.so", ended.err)
+        self.node("n2")
+        self.until(program, "3", "total", "c")
+
+    def test_a_node_that_was_frozen_ends_actors_that_live_elsewhere_by_now(self):
+        self.node("n1")
+        program = Program(self, self.head.address)
+        self.assertEqual(program.do("spawn", "c", 3, 1), "done")
+        self.node("n2")
+        frozen = self.nodes["n1"]
+        frozen.signal(signal.SIGSTOP)
+        self.until(program, "n2 1", "place", "c")
+        self.until(program, "3", "total", "c")
+        frozen.signal(signal.SIGCONT)
+        self.wait_until(lambda: "actor c lives elsewhere by now, and ends here" in frozen.stderr_now())
+        program.do("add", "c", 1)
+        self.assertEqual(program.do("total", "c"), "4")
+        self.assertEqual(self.status(), {"c": ("n2", "running", 1)})
+
+    def test_actors_outlive_a_head_that_is_killed(self):
+        self.node("n1")
+        program = Program(self, self.head.address)
+        self.assertEqual(program.do("spawn", "c", 3), "done")
+        program.do("add", "c", 1)
+        self.head.kill()
+        self.assertEqual(program.do("total", "c"), "4")
+        self.head.start()
+        other = Program(self, self.head.address)
+        self.until(other, "done", "find", "c")
+        self.assertEqual(other.do("total", "c"), "4")
+
+    def test_what_is_wrong_is_said(self):
+        worker = ["worker", "--join", self.head.address, "--actors"]
+        no_library = self.folder / "none.so"
+        no_library.write_bytes(b"\x7fELF")
+        for library, word in ((no_library, "cut short"), (FOLDER / "libe2e_user_functions.so", "FOREBAY_ACTORS"),
+                              (self.folder / "absent.so", "No such file")):
+            self.assert_refused(Running([*worker, library], self.folder).wait(20), 2, str(library), word)
+        program = Program(self, self.head.address, "impatient")
+        self.assertRegex(program.do("spawn", "c", 0, 0, "nowhere"), "error 1 .* no node has the type nothing; there is no node")
+
+
+class ParameterServer(ActorScenario):
+    library = SHARDS
+
+    def test_the_sum_is_exact_while_nodes_are_killed(self):
+        for name in ("n1", "n2", "n3"):
+            self.node(name)
+        shards, steps, dimension = 3, 2000, 100
+        run = Running(["--join", self.head.address, "--shards", shards, "--steps", steps, "--dim", dimension], self.folder,
+                      program=PARAMETER_SERVER)
+        placed = lambda: os.pread(run.out.fileno(), 1 << 16, 0).decode().count('"placed"')
+        self.wait_until(lambda: placed() == shards)
+        self.kill("n1")
+        self.wait_until(lambda: "restarted" in os.pread(run.out.fileno(), 1 << 16, 0).decode())
+        self.node("n1")
+        self.kill("n2")
+        finished = run.wait(60)
+        events = [json.loads(line) for line in finished.out.splitlines()]
+        self.assertEqual((finished.status, events[-1]), (0, {"event": "done", "sum": shards * steps * dimension}), finished)
+        self.assertEqual({event["node"] for event in events[:shards]}, {"n1", "n2", "n3"})
+        self.assertIn("restarted", [event["event"] for event in events], finished)
+
+
+if __name__ == "__main__":
+    main()
