@@ -2,11 +2,13 @@
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
 
-from support.harness import Scenario, main
+from support.cluster import Head
+from support.harness import Running, Scenario, main
 from support.package import BUILD, SOURCE, cached, cmake, configure
 
 PREFIX = pathlib.Path(tempfile.mkdtemp(prefix="forebay-e2e-"))
@@ -50,15 +52,19 @@ def blocks(kind):
 class ActorsInTenMinutes(Scenario):
     def test_each_program_of_the_page_prints_what_the_page_says(self):
         (self.folder / "CMakeLists.txt").write_text(*blocks("cmake"))
-        programs = {re.match(r"// (\w+)\.cpp\n", code)[1]: code for code in blocks("cpp")}
+        files = {re.match(r"// (\w+\.\w+)\n", code)[1]: code for code in blocks("cpp")}
+        programs = [name[:-4] for name in files if "main(" in files[name]]
         said = blocks("text")
-        self.assertEqual((len(programs), len(said)), (3, 3))
-        for name, code in programs.items():
-            (self.folder / f"{name}.cpp").write_text(code)
+        self.assertEqual((len(files), len(programs), len(said)), (6, 4, 4))
+        for name, code in files.items():
+            (self.folder / name).write_text(code)
         configure(self.folder, PREFIX)
         cmake("--build", self.folder / "build")
+        head = Head(self, self.folder)
+        node = Running(["worker", "--join", head.address, "--name", "n1", "--actors", "build/libtally_types.so"], self.folder)
+        self.addCleanup(lambda: (node.signal(signal.SIGKILL), node.wait()))
         for name, expected in zip(programs, said):
-            done = subprocess.run([self.folder / "build" / name], capture_output=True, text=True, timeout=60,
+            done = subprocess.run([self.folder / "build" / name, head.address], capture_output=True, text=True, timeout=60,
                                   check=False)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, expected, ""), name)
 
