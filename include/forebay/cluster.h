@@ -20,8 +20,9 @@
 ///   if (!counter) return 1;
 ///   (void)counter->tell(Add{2});
 ///
-/// Another program finds it: `cluster->find<Counter>("c")`. docs/actors.md says what happens when a
-/// node dies.
+/// Another program finds it: `cluster->find<Counter>("c")`. A `tell` to another process succeeds
+/// when the message is queued for sending; a full mailbox there drops it. Use `ask` where it
+/// matters. docs/actors.md says what happens when a node dies.
 #pragma once
 
 #include <chrono>
