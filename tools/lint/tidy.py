@@ -25,9 +25,13 @@ MOST_TOGETHER = 24
 
 
 def flags_of(command):
+    """The compiler's options without its own precompiled headers, which clang cannot read."""
     words = shlex.split(command)
+    if "-include" in words:
+        at = words.index("-include")
+        del words[at:at + 2]
     first = next(i for i, word in enumerate(words) if word.startswith("-"))
-    return tuple(words[first:words.index("-o")])
+    return tuple(word for word in words[first:words.index("-o")] if word != "-Winvalid-pch")
 
 
 def files_of(entry):
