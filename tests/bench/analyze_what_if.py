@@ -63,7 +63,7 @@ def what_ifs():
         ("twice the batch, spinning", {**spin, "pipeline": ONE, "order": {"batch_size": 500}}, "order.batch_size",
          ["--set", "order.batch_size=1000"]),
         ("a trainer twice as fast", trained, "a trainer twice", ["--set", "trainer.step=10ms"]),
-        ("other actors, far store", far, "pipeline.allocation", None),
+        ("other actors, spinning", {**spin, "tuner": OFF}, "pipeline.allocation", None),
         ("a store twice as fast", far, "a disk or store", "half latency"),
         ("one worker, slow trainer", trained, "1 worker ", "worker"),
     ]
@@ -126,6 +126,7 @@ class Bench:
 
     def run(self, sets=(), worker=False):
         """Rows/s of a run that is stopped after a while, without its first second."""
+        shutil.rmtree(self.folder / "checkpoints", ignore_errors=True)
         more = [*sets, "--set", "order.epochs=1000000"]
         if worker:
             more += ["--set", "cluster.listen=tcp://127.0.0.1:0", "--set", "cluster.min_workers=1"]
