@@ -309,7 +309,8 @@ class Ranks(Scenario):
         """Starts all ranks but the last one."""
         port = free_port()
         ranks = [self.rank(job, rank, size, port) for rank in range(size - 1)]
-        self.wait_until(lambda: f"rank 0 waits for rank {size - 1}\n" in ranks[0].stderr_now())
+        # Each of them loads libtorch first, which takes long beside other tests.
+        self.wait_until(lambda: f"rank 0 waits for rank {size - 1}\n" in ranks[0].stderr_now(), seconds=120)
         return ranks
 
     def test_a_rank_that_never_connects_is_named_by_all_others(self):
