@@ -50,6 +50,8 @@ CentralRun::CentralRun(WorldSimulator& world, const PipelineModel& model)
   }
 }
 
+CentralRun::~CentralRun() = default;
+
 std::vector<DrivenPart> CentralRun::parts(const MakeFallback& fallback) {
   std::vector<DrivenPart> parts;
   for (std::size_t k = 0; k < nodes_.size(); ++k) {

@@ -23,6 +23,7 @@ inline constexpr std::string_view kCentralPolicy = "central";
 class CentralRun {
  public:
   CentralRun(WorldSimulator& world, const PipelineModel& model);
+  ~CentralRun();
   CentralRun(const CentralRun&) = delete;
   CentralRun& operator=(const CentralRun&) = delete;
 
