@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/runtime/actor_host.h"
 #include "core/runtime/actor_ref.h"
 #include "core/runtime/synchronized.h"
 #include "engine/actors/user_message.h"
