@@ -5,9 +5,9 @@ function(forebay_unity name)
 endfunction()
 
 # With FOREBAY_PCH, the headers of the standard library, and for tests those of Catch2, are read once for all targets.
-function(forebay_precompiled name)
+function(forebay_precompiled name owner)
   if(FOREBAY_PCH)
-    target_precompile_headers(${name} REUSE_FROM ${ARGN})
+    target_precompile_headers(${name} REUSE_FROM ${owner})
   endif()
 endfunction()
 
