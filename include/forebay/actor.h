@@ -369,6 +369,14 @@ class Watcher final : public Actor<Watcher, Down> {
   const std::function<void(const Down&)> function_;
 };
 
+/// Starts a Watcher of `actor` at `host`; none for an empty reference.
+template <class... Ms>
+void watch_at(Host& host, const Ref<Ms...>& actor, std::function<void(const Down&)> function) {
+  if (!actor) return;
+  const auto watcher = spawn_at<Watcher>(host, {.name = "watcher"}, std::move(function));
+  actor.target()->watch(watcher.target());
+}
+
 /// Actors in this process, and the threads that run them.
 ///
 /// Its destructor stops all actors, each after its current message. A Promise whose Future a
@@ -396,9 +404,7 @@ class System final {
   /// Calls `function` once, on a thread of this system, when `actor` has ended.
   template <class... Ms>
   void watch(const Ref<Ms...>& actor, std::function<void(const Down&)> function) {
-    if (!actor) return;
-    const auto watcher = spawn<Watcher>({.name = "watcher"}, std::move(function));
-    actor.target()->watch(watcher.target());
+    watch_at(host(), actor, std::move(function));
   }
 
   /// Stops all actors, each after the messages that wait for it, and waits for them. Not from a

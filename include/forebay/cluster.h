@@ -156,9 +156,7 @@ class Cluster final {
   /// be reached. An actor that is started again elsewhere can then be watched again.
   template <class... Ms>
   void watch(const Ref<Ms...>& actor, std::function<void(const Down&)> function) {
-    if (!actor) return;
-    const auto watcher = spawn_here<Watcher>({.name = "watcher"}, std::move(function));
-    actor.target()->watch(watcher.target());
+    watch_at(host(), actor, std::move(function));
   }
 
   Host& host();
