@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/enum_names.h"
+
 namespace forebay {
 namespace {
 
@@ -12,17 +14,9 @@ constexpr std::size_t kMostTypes = 1024;
 constexpr std::size_t kMostStartBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostShown = 1000;
 
-const char* word_of(ActorTable::State state) {
-  switch (state) {
-    case ActorTable::State::kStarting:
-      return "starting";
-    case ActorTable::State::kRunning:
-      return "running";
-    case ActorTable::State::kWaiting:
-      break;
-  }
-  return "waiting";
-}
+constexpr EnumName<ActorTable::State> kStateNames[] = {{"starting", ActorTable::State::kStarting},
+                                                       {"running", ActorTable::State::kRunning},
+                                                       {"waiting", ActorTable::State::kWaiting}};
 
 RestartLimit losses_of(const ActorSpec& spec) {
   return {.restarts = static_cast<std::size_t>(spec.restarts), .period = spec.period};
@@ -240,7 +234,7 @@ ActorsStatus ActorTable::status() const {
     status.shown.push_back({.name = name,
                             .type = entry.spec.type,
                             .node = entry.node,
-                            .state = word_of(entry.state),
+                            .state = std::string(name_in<State>(kStateNames, entry.state)),
                             .moves = entry.moves});
   }
   return status;

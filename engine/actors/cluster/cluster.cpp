@@ -63,16 +63,14 @@ class Cluster::Running {
     return running;
   }
 
-  /// Sends the resolver what `make` makes of the function that takes the actor.
-  template <class Make>
-  Future<TargetPtr> look_up(const Make& make) {
+  /// Sends the resolver a SpawnNamed or FindNamed, and gives the actor that it finds.
+  template <class Message>
+  Future<TargetPtr> look_up(Message message) {
     const Promise<TargetPtr> promise;
-    NamedActorFound found = [promise,
-                             &host = *host_](forebay::Result<std::shared_ptr<NamedActor>> actor) {
+    message.found = [promise, &host = *host_](forebay::Result<std::shared_ptr<NamedActor>> actor) {
       if (!actor) return promise.set(shown(actor.error()));
       promise.set(TargetPtr(std::make_shared<LocalTarget>(UserRef(std::move(*actor)), host)));
     };
-    auto message = make(std::move(found));
     if (auto status = resolver_.tell(std::move(message)); !status) {
       promise.set(shown(status.error()));
     }
@@ -126,15 +124,11 @@ Future<TargetPtr> Cluster::spawn_named(const ClusterSpawn& options, Box start) {
     promise.set(shown(place.error()));
     return promise.future();
   }
-  return running_->look_up([&place](NamedActorFound found) {
-    return SpawnNamed{std::move(*place), std::move(found)};
-  });
+  return running_->look_up(SpawnNamed{.place = std::move(*place)});
 }
 
 Future<TargetPtr> Cluster::find_named(const std::string& name) {
-  return running_->look_up([&name](NamedActorFound found) {
-    return FindNamed{name, std::move(found)};
-  });
+  return running_->look_up(FindNamed{.name = name});
 }
 
 Future<ActorPlace> Cluster::place(const std::string& name) {

@@ -19,24 +19,21 @@ bool is_passing(const Error& error) {
 }  // namespace
 
 Status NameResolver::on(SpawnNamed&& spawn, Context& context) {
-  Search search{.name = spawn.place.spec.name};
-  search.until = context.clock().now() + options_.patience;
-  search.place = std::make_unique<PlaceActor>(std::move(spawn.place));
-  search.found = std::move(spawn.found);
-  begin(std::move(search), context);
+  begin({.name = spawn.place.spec.name,
+         .place = std::make_unique<PlaceActor>(std::move(spawn.place)),
+         .found = std::move(spawn.found)},
+        context);
   return {};
 }
 
 Status NameResolver::on(FindNamed&& find, Context& context) {
-  Search search{.name = std::move(find.name)};
-  search.until = context.clock().now() + options_.patience;
-  search.found = std::move(find.found);
-  begin(std::move(search), context);
+  begin({.name = std::move(find.name), .found = std::move(find.found)}, context);
   return {};
 }
 
 void NameResolver::begin(Search search, Context& context) {
   const std::uint64_t number = ++last_search_;
+  search.until = context.clock().now() + options_.patience;
   searches_.emplace(number, std::move(search));
   try_now(number, context);
 }

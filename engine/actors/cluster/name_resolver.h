@@ -23,14 +23,14 @@ using NamedActorFound = std::function<void(Result<std::shared_ptr<NamedActor>>)>
 struct SpawnNamed {
   static constexpr std::string_view kTag = "actors.spawn_named/1";
   PlaceActor place;
-  NamedActorFound found;
+  NamedActorFound found = {};
 };
 
 /// Program → resolver: find this actor.
 struct FindNamed {
   static constexpr std::string_view kTag = "actors.find_named/1";
   std::string name;
-  NamedActorFound found;
+  NamedActorFound found = {};
 };
 
 /// Resolver → itself: try again.

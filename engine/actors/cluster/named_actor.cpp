@@ -1,11 +1,15 @@
 #include "engine/actors/cluster/named_actor.h"
 
 namespace forebay {
+namespace {
 
-Error NamedActor::named(const Error& error, const std::string& node) const {
+/// An error because of which no answer can come, with the actor and its node.
+Error with_place(const Error& error, const std::string& name, const std::string& node) {
   if (error.code != Code::kUnavailable) return error;
-  return {error.code, "actor " + name_ + " on node " + node + ": " + error.message};
+  return {error.code, "actor " + name + " on node " + node + ": " + error.message};
 }
+
+}  // namespace
 
 Status NamedActor::push(EnvelopePtr& envelope, MailboxCredit credit) {
   if (envelope->type != kTypeOf<UserMessage>) {
@@ -23,18 +27,14 @@ Status NamedActor::push(EnvelopePtr& envelope, MailboxCredit credit) {
   auto& message = static_cast<EnvelopeOf<UserMessage>&>(*envelope);
   if (message.replier != nullptr) {
     // An asker is told whose answer does not come; this object may be gone by then.
-    const auto self = std::make_shared<std::pair<std::string, std::string>>(name_, node);
-    message.replier =
-        reply_to<UserValue>([self, asker = std::move(message.replier)](Result<UserValue> answer) {
-          if (!answer && answer.error().code == Code::kUnavailable) {
-            answer.error().message =
-                "actor " + self->first + " on node " + self->second + ": " + answer.error().message;
-          }
+    message.replier = reply_to<UserValue>(
+        [name = name_, node, asker = std::move(message.replier)](Result<UserValue> answer) {
+          if (!answer) answer.error() = with_place(answer.error(), name, node);
           asker->answer(std::move(answer));
         });
   }
   Status status = at->push(envelope, credit);
-  if (!status) return tl::unexpected<Error>(named(status.error(), node));
+  if (!status) return tl::unexpected<Error>(with_place(status.error(), name_, node));
   return status;
 }
 
@@ -69,7 +69,7 @@ void NamedActor::lose(const std::optional<Error>& crash) {
   std::optional<Error> told;
   now_.change([&](Now& now) {
     now.at = nullptr;
-    if (crash) now.crash = named(*crash, now.node);
+    if (crash) now.crash = with_place(*crash, name_, now.node);
     told = now.crash;
     now.refusal = {Code::kUnavailable, "actor " + name_ + " was on node " + now.node +
                                            (crash ? ", " + crash->message : ", and ended") +

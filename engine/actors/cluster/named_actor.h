@@ -48,8 +48,6 @@ class NamedActor final : public Receiver {
     std::vector<ReceiverPtr> watchers;
   };
 
-  Error named(const Error& error, const std::string& node) const;
-
   const std::string name_;
   const std::uint64_t birth_;
   mutable Synchronized<Now> now_;
