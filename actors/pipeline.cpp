@@ -101,7 +101,8 @@ StagePools::Options Pipeline::stage_options() {
                         : std::vector<std::uint32_t>(options_.plan.stages().size(), 0),
           .mailbox_bytes = sizing_.sizes().usual_split,
           .clock = options_.clock,
-          .owner = *this};
+          .owner = *this,
+          .groups = options_.groups};
 }
 
 Pipeline::Pipeline(Options options)
@@ -289,6 +290,7 @@ PipelineStats Pipeline::stats() const {
   stats.stages = stages_.stats();
   stats.stages.push_back({"batch", batch_.stats()});
   stats.actors_wanted = stages_.actors();
+  stats.fused = stages_.groups().names(options_.plan.stages());
   const auto prefetch = batches_.view();
   stats.prefetch_bytes = prefetch.bytes;
   stats.prefetch_budget = prefetch.budget;

@@ -82,8 +82,9 @@ class SplitDispatch {
 
 /// The state of the whole pipeline at one moment.
 struct PipelineStats {
-  std::vector<StageStats> stages;            ///< Those of the job, then batch.
-  std::vector<std::uint32_t> actors_wanted;  ///< For each stage of the job.
+  std::vector<StageStats> stages;               ///< Those of the job, then batch.
+  std::vector<std::uint32_t> actors_wanted;     ///< For each stage of the job.
+  std::vector<std::vector<std::string>> fused;  ///< The names of stages that share their actors.
   std::size_t prefetch_bytes = 0;
   std::size_t prefetch_budget = 0;
   std::size_t prefetch_batches = 0;
@@ -109,7 +110,7 @@ class Pipeline final : public BatchSource, StageOwner {
     const Dataset& dataset;
     const TransformPlan& plan;
     OrderSpec order;
-    std::vector<std::uint32_t> actors;  ///< For each stage, at the start.
+    std::vector<std::uint32_t> actors;  ///< For each stage, at the start; equal within a group.
     MemoryPlan memory;
     DecodeOptions decode;
     Position start;
@@ -125,6 +126,8 @@ class Pipeline final : public BatchSource, StageOwner {
     SplitDispatch* dispatch = nullptr;
     /// With a dispatch: whether this node's stages have actors.
     bool makes_splits = true;
+    /// Which stages one actor does in one go.
+    StageGroups groups = StageGroups::apart();
     /// The rank of a training whose rows the batches have, in exact order.
     RankShare share = {};
     /// The rows that remain of each block; needed if there are several ranks.

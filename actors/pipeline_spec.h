@@ -41,7 +41,8 @@ struct ColumnSpec {
 
 /// One value of an operator's parameter, as parsed from TOML.
 using ParamValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                                std::vector<double>, std::vector<std::string>>;
+                                std::vector<double>, std::vector<std::string>,
+                                std::vector<std::vector<std::string>>>;
 
 /// The operator that runs a user's function in Python; a stage of its own unless the job names one.
 inline constexpr const char* kPythonOp = "python";
@@ -88,6 +89,17 @@ inline constexpr EnumName<OrderSpec::Shuffle> kShuffleNames[] = {
 inline constexpr EnumName<OrderSpec::Mode> kOrderModeNames[] = {
     {"exact", OrderSpec::Mode::kExact}, {"arrival", OrderSpec::Mode::kArrival}};
 
+/// `pipeline.fuse` of the job file: which stages one actor does in one go (StageGroups).
+struct FuseSpec {
+  enum class How : std::uint8_t {
+    kAuto,    ///< `"auto"`: what is fastest, where the tuner decides how many actors there are.
+    kNever,   ///< `false`
+    kListed,  ///< `[["load", "decode"], …]`
+  };
+  How how = How::kAuto;
+  std::vector<std::vector<std::string>> groups = {};  ///< kListed: the names of stages.
+};
+
 /// `[pipeline]` of the job file: the resources that the pipeline may use.
 struct PipelineSpec {
   int cpus = 1;                    ///< CPUs the process may use.
@@ -96,6 +108,7 @@ struct PipelineSpec {
       0;  ///< Finished batches that may wait; 0: chosen from memory_bytes.
   std::vector<std::uint32_t> actors;  ///< For each stage, at the start.
   bool optimize = true;  ///< Whether operators may run in another order (TransformPlan).
+  FuseSpec fuse = {};
 
   std::uint64_t total_actors() const {
     return std::accumulate(actors.begin(), actors.end(), std::uint64_t{0});

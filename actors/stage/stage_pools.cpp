@@ -1,7 +1,6 @@
 #include "actors/stage/stage_pools.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "core/base/check.h"
@@ -19,6 +18,16 @@ std::vector<std::string> file_names_of(const Dataset& dataset) {
   return names;
 }
 
+/// Grains are decoded in pieces and shuffled in parts, each made of all pieces.
+StageGroups possible_groups(const StageGroups& wanted, const StageList& stages, bool in_grains) {
+  std::vector<bool> joined;
+  for (std::size_t i = 0; i + 1 < stages.size(); ++i) {
+    const bool assembles = in_grains && stages[i].kind == StageInfo::Kind::kDecode;
+    joined.push_back(wanted.joins_next(i) && !assembles);
+  }
+  return StageGroups(std::move(joined));
+}
+
 }  // namespace
 
 StagePool<Split>::Options split_pool(std::string name, std::size_t mailbox_bytes, StageOwner& owner,
@@ -33,29 +42,70 @@ StagePool<Split>::Options split_pool(std::string name, std::size_t mailbox_bytes
   return made;
 }
 
-/// One actor of a stage's pool: runs the stage's worker, takes its time and hands its result on.
+/// One actor of a pool: takes a split through the stages of its group, measures each of them, and
+/// hands the result on.
 class StagePools::Actor final : public PoolWorker<Split> {
  public:
-  Actor(StagePools& pools, std::size_t stage)
-      : pools_(pools),
-        stage_(stage),
-        worker_(pools.stages_[stage], pools.options_.inputs, pools.transform_context_) {}
+  Actor(StagePools& pools, std::size_t first)
+      : pools_(pools), first_(first), ended_(pools.options_.clock.now()) {
+    for (std::size_t stage = first; stage < pools.groups_.end(first); ++stage) {
+      workers_.push_back(std::make_unique<StageWorker>(pools.stages_[stage], pools.options_.inputs,
+                                                       pools.transform_context_));
+    }
+  }
 
   Status on(Split&& split, PoolContext& context) override {
-    const Clock& clock = pools_.options_.clock;
-    SplitTimes::Span span{.begin = clock.now()};
-    if (auto status = worker_.run(split, [&] { return context.cancelled(); }); !status) {
-      return status;
-    }
-    span.end = clock.now();
-    split.times.stages.push_back(span);
-    return pools_.hand_on(stage_, std::move(split), context);
+    if (workers_.size() > 1) return take_through(std::move(split), context);
+    if (auto status = run(0, split, context); !status) return status;
+    return pools_.hand_on(first_, std::move(split), context);
   }
 
  private:
+  Status run(std::size_t step, Split& split, PoolContext& context) {
+    const Clock& clock = pools_.options_.clock;
+    SplitTimes::Span span{.begin = clock.now()};
+    auto status = workers_[step]->run(split, [&] { return context.cancelled(); });
+    span.end = clock.now();
+    if (status) split.times.stages.push_back(span);
+    return status;
+  }
+
+  // The pool's meter of service counts the first stage alone, as it does without a group; the
+  // actor's own meter counts the others.
+  Status take_through(Split&& split, PoolContext& context) {
+    const Clock& clock = pools_.options_.clock;
+    const std::uint32_t number = context.actor();
+    const auto waited = clock.now() - ended_;
+    std::vector<FusedWork::Done> done(workers_.size());
+    auto began = clock.now();
+    pools_.fused_.enter(first_, number, first_, began);
+    auto status = run(0, split, context);
+    context.service()->pause(clock.now());
+    done[0].service.time = clock.now() - began;
+    for (std::size_t step = 1; status && step < workers_.size(); ++step) {
+      began = clock.now();
+      pools_.fused_.enter(first_, number, first_ + step, began);
+      done[step].bytes = split.bytes();
+      meter_.start(began, pools_.wanted_[first_], true);
+      status = run(step, split, context);
+      done[step].service = meter_.finish(clock.now());
+    }
+    context.service()->resume(clock.now());
+    if (status) {
+      pools_.fused_.add(first_, number, done, waited);
+      status = pools_.hand_on(first_ + workers_.size() - 1, std::move(split), context);
+    } else {
+      pools_.fused_.leave(first_, number);
+    }
+    ended_ = clock.now();
+    return status;
+  }
+
   StagePools& pools_;
-  const std::size_t stage_;
-  StageWorker worker_;
+  const std::size_t first_;
+  std::vector<std::unique_ptr<StageWorker>> workers_;  // of the group's stages
+  ServiceMeter meter_;
+  std::chrono::nanoseconds ended_;  // of the last split
 };
 
 /// Begins to read the blocks of splits in a store, all that are issued: their bytes are reserved,
@@ -81,6 +131,8 @@ class StagePools::Beginner final : public PoolWorker<Split> {
 StagePools::StagePools(Options options)
     : options_(std::move(options)),
       stages_(options_.inputs.plan.stages()),
+      groups_(possible_groups(options_.groups, stages_, options_.inputs.dataset.in_grains())),
+      fused_(stages_.size()),
       file_names_(file_names_of(options_.inputs.dataset)),
       transform_context_{options_.inputs.buffers, options_.inputs.seed, file_names_},
       wanted_(stages_.size()),
@@ -114,7 +166,9 @@ StagePool<Split>::Options StagePools::options_of(std::size_t stage) {
 }
 
 void StagePools::start() {
-  for (std::size_t stage = size(); stage-- > 0;) pools_[stage]->resize(wanted_[stage]);
+  for (std::size_t stage = size(); stage-- > 0;) {
+    if (groups_.first(stage) == stage) pools_[stage]->resize(wanted_[stage]);
+  }
   if (begin_ != nullptr) begin_->resize(kBeginners);
 }
 
@@ -186,19 +240,28 @@ Status StagePools::hand_on(std::size_t from, Split&& split, PoolContext& context
 
 Status StagePools::resize(std::size_t stage, std::uint32_t actors) {
   if (actors < 1) return fail(Code::kInvalid, "a stage has at least one actor");
-  const std::uint32_t before = wanted_[stage];
+  const std::size_t first = groups_.first(stage);
+  const std::uint32_t before = wanted_[first];
   const std::uint64_t more = actors > before ? actors - before : 0;
-  const std::uint64_t children =
-      children_bytes() + more * options_.inputs.plan.actor_bytes(stages_[stage]);
+  const std::uint64_t children = children_bytes() + more * bytes_of_actor(first);
   if (more > 0 &&
       !options_.owner.has_room_for(std::max(threads(), actors_wanted()) + more, children)) {
     return fail(Code::kOverloaded, "no memory for another actor's thread");
   }
-  wanted_[stage] = actors;
+  for (std::size_t each = first; each < groups_.end(first); ++each) wanted_[each] = actors;
   options_.owner.resized();
-  pools_[stage]->resize(actors);
+  pools_[first]->resize(actors);
   options_.owner.resized();
   return {};
+}
+
+// The memory of the child processes of one actor of a group.
+std::uint64_t StagePools::bytes_of_actor(std::size_t first) const {
+  std::uint64_t bytes = 0;
+  for (std::size_t stage = first; stage < groups_.end(first); ++stage) {
+    bytes += options_.inputs.plan.actor_bytes(stages_[stage]);
+  }
+  return bytes;
 }
 
 void StagePools::cancel() {
@@ -214,7 +277,9 @@ void StagePools::join() {
 std::vector<std::uint32_t> StagePools::actors() const { return {wanted_.begin(), wanted_.end()}; }
 
 std::uint64_t StagePools::actors_wanted() const {
-  return std::accumulate(wanted_.begin(), wanted_.end(), std::uint64_t{0});
+  std::uint64_t all = 0;
+  for (const std::size_t first : groups_.firsts(size())) all += wanted_[first];
+  return all;
 }
 
 std::uint64_t StagePools::threads() const {
@@ -225,18 +290,20 @@ std::uint64_t StagePools::threads() const {
 
 std::uint64_t StagePools::children_bytes() const {
   std::uint64_t bytes = 0;
-  for (std::size_t stage = 0; stage < size(); ++stage) {
-    const std::uint64_t each = options_.inputs.plan.actor_bytes(stages_[stage]);
+  for (const std::size_t first : groups_.firsts(size())) {
+    const std::uint64_t each = bytes_of_actor(first);
     if (each == 0) continue;
-    bytes += each * std::max<std::uint64_t>(wanted_[stage], pools_[stage]->actors());
+    bytes += each * std::max<std::uint64_t>(wanted_[first], pools_[first]->actors());
   }
   return bytes;
 }
 
 std::vector<StageStats> StagePools::stats() const {
+  const FusedWork::Sums fused = fused_.sums();
   std::vector<StageStats> stats;
   stats.reserve(size());
   for (const auto& pool : pools_) stats.push_back({pool->name(), pool->stats()});
+  FusedWork::attribute(fused, groups_, stats);
   return stats;
 }
 

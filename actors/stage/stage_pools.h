@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "actors/stage/fused_work.h"
 #include "actors/stage/part_queue.h"
 #include "actors/stage/split.h"
 #include "actors/stage/stage_worker.h"
+#include "actors/stage_groups.h"
 #include "actors/stage_list.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
@@ -51,14 +53,12 @@ inline constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
 StagePool<Split>::Options split_pool(std::string name, std::size_t mailbox_bytes, StageOwner& owner,
                                      std::function<std::unique_ptr<PoolWorker<Split>>()> factory);
 
-/// The state of one stage; the counters are exact sums since the start.
-struct StageStats {
-  std::string name;
-  PoolStats pool;
-};
-
 /// The pools of a job's stages, one for each of TransformPlan::stages(): the making of a split on
 /// any node.
+///
+/// Stages of one group (StageGroups) are done by the actors of the group's first stage, and have
+/// one number of actors. Splits of grains are decoded in pieces and shuffled in parts, so no group
+/// reaches over the end of decode then.
 ///
 /// Owns the pools and their threads; starts no thread until start(). The objects that Options
 /// refers to outlive it. Every method may be called from any thread; the destructor stops and
@@ -67,10 +67,11 @@ class StagePools {
  public:
   struct Options {
     StageInputs inputs;
-    std::vector<std::uint32_t> actors;  ///< For each stage, at start().
+    std::vector<std::uint32_t> actors;  ///< For each stage, at start(); equal within a group.
     std::size_t mailbox_bytes = 0;      ///< Between two stages.
     const Clock& clock;
     StageOwner& owner;
+    StageGroups groups = StageGroups::apart();
   };
 
   explicit StagePools(Options options);
@@ -96,8 +97,8 @@ class StagePools {
   /// the budget.
   void returned(const SplitId& part) { make_parts(parts_.returned(part)); }
 
-  /// Grows or shrinks a stage's pool, between two splits. kOverloaded: the owner has no memory for
-  /// another actor's thread; kInvalid: below 1.
+  /// Grows or shrinks the pool of a stage's group, between two splits. kOverloaded: the owner has
+  /// no memory for another actor's thread; kInvalid: below 1.
   Status resize(std::size_t stage, std::uint32_t actors);
 
   /// Stops accepting splits; the actors end after the split they hold.
@@ -109,9 +110,12 @@ class StagePools {
   /// The number of stages.
   std::size_t size() const { return pools_.size(); }
 
-  /// The actors requested for each stage, including those that are still starting or stopping.
+  const StageGroups& groups() const { return groups_; }
+
+  /// The actors requested for each stage, including those that are still starting or stopping. The
+  /// actors of a group are shown at each of its stages.
   std::vector<std::uint32_t> actors() const;
-  /// Their sum.
+  /// Their number; those of a group count once.
   std::uint64_t actors_wanted() const;
 
   /// Number of live actors, including those that are stopping.
@@ -129,6 +133,7 @@ class StagePools {
   class Beginner;
 
   StagePool<Split>::Options options_of(std::size_t stage);
+  std::uint64_t bytes_of_actor(std::size_t first) const;
   Status hand_on(std::size_t from, Split&& split, PoolContext& context);
   void collect(Split&& piece);
   void make_parts(std::vector<Split> parts);
@@ -137,6 +142,8 @@ class StagePools {
 
   const Options options_;
   const StageList& stages_;
+  const StageGroups groups_;
+  FusedWork fused_;
   const std::vector<std::string> file_names_;
   const TransformContext transform_context_;
   std::vector<std::atomic<std::uint32_t>> wanted_;

@@ -49,7 +49,7 @@ class Sampler final : public RunView {
         stop_(stop),
         schedstat_(std::move(schedstat)),
         into_(into) {
-    into_.description = description_of(viewed_.run, viewed_.job);
+    into_.description = description_of(viewed_.run, viewed_.job, StageGroups::apart());
     viewed_.run.plan().measure_operators();
     start_ = observed_ = sample();
   }

@@ -48,8 +48,8 @@ constexpr std::uint32_t kUsualWaiting = 2;
 
 tuner::PipelineDescription description_of(const WorkerPipeline::Options& options) {
   const MemorySizes& sizes = options.stages.sizes();
-  tuner::PipelineDescription description =
-      describe_stages(options.job, options.limits.cpus, sizes, options.resident_before);
+  tuner::PipelineDescription description = describe_stages(
+      options.job, options.limits.cpus, sizes, options.resident_before, StageGroups::apart());
   description.default_prefetch = kUsualWaiting;
   description.max_prefetch = kMostWaiting;
   description.rows_per_split = options.rows_per_split;

@@ -33,6 +33,17 @@ std::optional<ParamValue> list_of(const toml::array& list) {
   return values;
 }
 
+/// Reads a list of lists of strings.
+std::optional<ParamValue> list_of_lists(const toml::array& lists) {
+  std::vector<std::vector<std::string>> values;
+  for (const toml::node& node : lists) {
+    auto strings = list_of<std::string>(*node.as_array());
+    if (!strings) return std::nullopt;
+    values.push_back(std::get<std::vector<std::string>>(std::move(*strings)));
+  }
+  return values;
+}
+
 std::optional<ParamValue> read_list(const toml::array& list) {
   const auto all = [&](auto&& is) { return std::all_of(list.begin(), list.end(), is); };
   if (all([](const toml::node& node) { return node.is_string(); })) {
@@ -42,6 +53,7 @@ std::optional<ParamValue> read_list(const toml::array& list) {
     return list_of<std::int64_t>(list);
   }
   if (all([](const toml::node& node) { return node.is_number(); })) return list_of<double>(list);
+  if (all([](const toml::node& node) { return node.is_array(); })) return list_of_lists(list);
   return std::nullopt;
 }
 
@@ -100,7 +112,8 @@ class Flattener {
       return fail(
           Code::kInvalid,
           where + ": " + shown +
-              " must be true or false, a number, a string, or a list of numbers or of strings");
+              " must be true or false, a number, a string, or a list of numbers, of strings or of "
+              "lists of strings");
     }
     into[key] = JobValue{std::move(*value), where};
     return {};

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "actors/stage_groups.h"
 #include "engine/job/job_keys.h"
 #include "engine/job/text_file.h"
 #include "engine/job/toml_library.h"
@@ -150,6 +151,9 @@ std::vector<Contradiction> contradictions(const JobSpec& job) {
        "to workers; move it into a module that they can import (forebay worker --python-path DIR)"},
       {!job.cluster.local && !job.cluster.used(),
        "cluster.local = false, but no worker can join; set cluster.listen, too"},
+      {job.cluster.used() && job.pipeline.fuse.how == FuseSpec::How::kListed,
+       "pipeline.fuse lists stages, but where workers may join, each stage has actors of its own; "
+       "remove it or cluster.listen"},
       {job.run.stall_fail < job.run.stall_after, "run.stall_fail must be at least run.stall_after"},
   };
 }
@@ -158,6 +162,8 @@ Status check_combinations(const JobSpec& job) {
   for (const Contradiction& each : contradictions(job)) {
     if (each.found) return fail(Code::kInvalid, job.path + ": " + each.what);
   }
+  auto groups = listed_groups(job.pipeline.fuse.groups, job.stages);
+  if (!groups) return fail(Code::kInvalid, job.path + ": " + groups.error().message);
   return {};
 }
 

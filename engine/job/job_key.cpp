@@ -29,6 +29,12 @@ std::optional<T> held(const ParamValue& value) {
   return own != nullptr ? std::optional(*own) : std::nullopt;
 }
 
+/// An empty list has the kind of a list of strings.
+bool is_empty_list(const ParamValue& value) {
+  const auto* list = std::get_if<std::vector<std::string>>(&value);
+  return list != nullptr && list->empty();
+}
+
 /// Returns the whole or fractional number that `value` is.
 std::optional<double> number_in(const ParamValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
@@ -196,6 +202,25 @@ JobKey shuffle(std::string name, OrderSpec::Shuffle& into) {
                      const auto* text = std::get_if<std::string>(&value);
                      if (text == nullptr || *text != "file") return std::nullopt;
                      return Shuffle::kFile;
+                   });
+}
+
+JobKey fuse(std::string name, FuseSpec& into) {
+  using How = FuseSpec::How;
+  return converted(std::move(name), into,
+                   R"("auto", false, or a list of lists of stages, as in [["load", "decode"]])",
+                   [](const ParamValue& value) -> std::optional<FuseSpec> {
+                     if (const auto* flag = std::get_if<bool>(&value)) {
+                       return *flag ? std::nullopt : std::optional(FuseSpec{.how = How::kNever});
+                     }
+                     if (const auto* text = std::get_if<std::string>(&value)) {
+                       return *text == "auto" ? std::optional(FuseSpec{.how = How::kAuto})
+                                              : std::nullopt;
+                     }
+                     if (is_empty_list(value)) return FuseSpec{.how = How::kListed};
+                     const auto groups = held<std::vector<std::vector<std::string>>>(value);
+                     if (!groups) return std::nullopt;
+                     return FuseSpec{.how = How::kListed, .groups = *groups};
                    });
 }
 

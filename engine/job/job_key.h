@@ -62,6 +62,8 @@ JobKey letter(std::string name, std::string& into);
 JobKey credentials(std::string name, std::string& into);
 /// true, false or "file".
 JobKey shuffle(std::string name, OrderSpec::Shuffle& into);
+/// "auto", false, or a list of lists of names.
+JobKey fuse(std::string name, FuseSpec& into);
 
 /// One of some words.
 JobKey choice(std::string name, std::string& into, std::vector<std::string_view> words);

@@ -76,6 +76,7 @@ Keys pipeline_keys(JobSpec& job) {
       size("pipeline.prefetch", pipeline.prefetch_bytes, 1, 0x1p60),
       count("pipeline.max_actors", job.max_actors, 1, kMostActors),
       flag("pipeline.optimize", pipeline.optimize),
+      fuse("pipeline.fuse", pipeline.fuse),
       choice("tuner.mode", job.tuner.mode, {"off", "advise", "on"}),
       text("tuner.policy", job.tuner.policy),
       choice("tuner.reward", job.tuner.reward, {"usable", "paper"}),

@@ -116,6 +116,7 @@ JsonObject status_of(const RunFigures& figures) {
       .add("splits_issued", figures.pipeline.splits_issued)
       .add("lowest_missing", figures.pipeline.lowest_missing)
       .add("allocation", allocation_of(figures.pipeline))
+      .add("fused", figures.pipeline.fused)
       .add("stages", figures.pipeline.stages,
            [](const StageStats& stage) { return json_of(stage); });
   if (figures.learning.step > 0) json.add("learning", learning_json(figures.learning));

@@ -9,6 +9,12 @@ namespace {
 
 std::string quoted(std::string_view text) { return json_text(nlohmann::json(std::string(text))); }
 
+std::string list_of(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string_view text : texts) list += (list.empty() ? "" : ",") + quoted(text);
+  return "[" + list + "]";
+}
+
 }  // namespace
 
 JsonObject& JsonObject::add(std::string_view key, std::string_view text) {
@@ -26,9 +32,14 @@ JsonObject& JsonObject::add(std::string_view key, const std::vector<JsonObject>&
 }
 
 JsonObject& JsonObject::add(std::string_view key, const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string_view text : texts) list += (list.empty() ? "" : ",") + quoted(text);
-  return add_raw(key, "[" + list + "]");
+  return add_raw(key, list_of(texts));
+}
+
+JsonObject& JsonObject::add(std::string_view key,
+                            const std::vector<std::vector<std::string>>& lists) {
+  std::string all;
+  for (const auto& list : lists) all += (all.empty() ? "" : ",") + list_of(list);
+  return add_raw(key, "[" + all + "]");
 }
 
 JsonObject& JsonObject::add(std::string_view key, const std::vector<std::size_t>& numbers) {

@@ -48,6 +48,7 @@ class JsonObject {
     return *this;
   }
   JsonObject& add(std::string_view key, const std::vector<std::string>& texts);
+  JsonObject& add(std::string_view key, const std::vector<std::vector<std::string>>& lists);
   JsonObject& add(std::string_view key, const std::vector<std::size_t>& numbers);
 
   /// Returns the object in one line: `{"rows":3}`.

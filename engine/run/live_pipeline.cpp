@@ -26,11 +26,12 @@ std::uint64_t made_by(const PipelineStats& stats) {
 
 }  // namespace
 
-tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job) {
+tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job,
+                                          const StageGroups& groups) {
   const MemorySizes& sizes = run.pipeline().sizes();
   const std::uint64_t least = job.stages.size();
   tuner::PipelineDescription description =
-      describe_stages(job, job.pipeline.cpus, sizes, run.resident_before());
+      describe_stages(job, job.pipeline.cpus, sizes, run.resident_before(), groups);
   description.default_prefetch = items(run.memory_plan().prefetch, sizes.batch);
   description.max_prefetch = static_cast<std::uint32_t>(
       std::max<std::uint64_t>(kFewestItemsAtMost, description.default_prefetch));
@@ -46,7 +47,7 @@ LivePipeline::LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus
     : TunedStages({.stages = run.pipeline().stages(),
                    .buffers = run.buffers(),
                    .clock = run.clock(),
-                   .description = description_of(run, job),
+                   .description = description_of(run, job, run.pipeline().stages().groups()),
                    .resident_before = run.resident_before()}),
       run_(run),
       cpu_limit_(cpus),

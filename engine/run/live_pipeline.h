@@ -15,8 +15,10 @@
 
 namespace forebay {
 
-/// Returns what a tuner knows of a job before its pipeline, which has started, has run.
-tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job);
+/// Returns what a tuner knows of a job before its pipeline, which has started, has run; a group is
+/// one stage to it.
+tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job,
+                                          const StageGroups& groups);
 
 /// A running job as a tuned pipeline.
 ///

@@ -42,6 +42,7 @@ JsonObject to_json(const RunOutcome& outcome) {
       .add("order_digest", outcome.order_digest)
       .add("peak_memory_bytes", outcome.peak_memory_bytes)
       .add("allocation", outcome.allocation)
+      .add("fused", outcome.fused)
       .add("plan", outcome.plan)
       .add("prefetch", outcome.prefetch)
       .add("decisions", outcome.decisions)

@@ -29,8 +29,9 @@ struct RunOutcome {
   std::uint64_t epochs = 0;  ///< Completed since the start of the job.
   std::string order_digest;
   std::uint64_t peak_memory_bytes = 0;
-  JsonObject allocation;  ///< The actors requested for each stage, by name.
-  JsonObject plan;        ///< The operators as written and as run (plan_report.h).
+  JsonObject allocation;                        ///< The actors requested for each stage, by name.
+  std::vector<std::vector<std::string>> fused;  ///< The stages that share their actors.
+  JsonObject plan;  ///< The operators as written and as run (plan_report.h).
   std::uint64_t prefetch = 0;
   std::uint64_t memory_limit = 0;
   PipelineStats stats;           ///< At the end of the stream of batches.

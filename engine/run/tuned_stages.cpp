@@ -31,6 +31,52 @@ tuner::StageObservation observation_of(const PoolStats& before, const PoolStats&
   return seen;
 }
 
+tuner::StageObservation observation_of_group(const std::vector<tuner::StageObservation>& stages) {
+  if (stages.size() == 1) return stages.front();
+  tuner::StageObservation all = stages.back();
+  const double done = std::max(1.0, static_cast<double>(all.done));
+  double variance = 0;
+  all = {.actors = all.actors,
+         .leaving = all.leaving,
+         .actor_seconds = stages.front().actor_seconds,
+         .done = all.done,
+         .done_actors = stages.front().done_actors,
+         .queue_fill = all.queue_fill,
+         .queued_bytes = all.queued_bytes};
+  for (const tuner::StageObservation& each : stages) {
+    all.working_seconds += each.working_seconds;
+    all.output_wait_seconds += each.output_wait_seconds;
+    all.cpu_seconds += each.cpu_seconds;
+    all.done_seconds += each.done_seconds;
+    all.done_cpu_seconds += each.done_cpu_seconds;
+    all.done_ready_seconds += each.done_ready_seconds;
+    const double mean = (each.done_seconds - each.done_ready_seconds) / done;
+    variance += std::max(0.0, each.done_seconds_squared / done - mean * mean);
+  }
+  all.input_wait_seconds =
+      std::max(0.0, all.actor_seconds - all.working_seconds - all.output_wait_seconds);
+  // The times of a split in different stages are taken to be independent.
+  const double mean = (all.done_seconds - all.done_ready_seconds) / done;
+  all.done_seconds_squared = static_cast<double>(all.done) * (mean * mean + variance);
+  return all;
+}
+
+// No stage's name has a plus sign (stages_of).
+std::string group_name(const std::vector<std::string>& stages) {
+  std::string name;
+  for (const std::string& stage : stages) name.append(name.empty() ? "" : "+").append(stage);
+  return name;
+}
+
+std::vector<std::string> stages_in(const std::string& group) {
+  std::vector<std::string> stages;
+  for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+    end = group.find('+', at);
+    stages.push_back(group.substr(at, end == std::string::npos ? end : end - at));
+  }
+  return stages;
+}
+
 double fill_behind(const PipelineStats& stats, std::size_t stage, std::size_t stages) {
   if (stage + 1 == stats.stages.size()) return 0;
   const PoolStats& next = stats.stages[stage + 1].pool;
@@ -41,14 +87,21 @@ double fill_behind(const PipelineStats& stats, std::size_t stage, std::size_t st
 }
 
 tuner::PipelineDescription describe_stages(const JobSpec& job, double cpus,
-                                           const MemorySizes& sizes,
-                                           std::uint64_t resident_before) {
+                                           const MemorySizes& sizes, std::uint64_t resident_before,
+                                           const StageGroups& groups) {
   tuner::PipelineDescription description;
-  for (std::size_t i = 0; i < job.stages.size(); ++i) {
-    const std::uint64_t children = i < sizes.children.size() ? sizes.children[i] : 0;
-    description.stages.push_back({.name = job.stages[i].name,
-                                  .max_actors = job.stages[i].max_actors,
-                                  .bytes_per_actor = sizes.usual_split + kThreadBytes + children});
+  for (const std::size_t first : groups.firsts(job.stages.size())) {
+    std::vector<std::string> names;
+    tuner::StageDescription group{.name = "",
+                                  .max_actors = job.stages[first].max_actors,
+                                  .bytes_per_actor = sizes.usual_split + kThreadBytes};
+    for (std::size_t i = first; i < groups.end(first); ++i) {
+      names.push_back(job.stages[i].name);
+      group.max_actors = std::min(group.max_actors, job.stages[i].max_actors);
+      group.bytes_per_actor += i < sizes.children.size() ? sizes.children[i] : 0;
+    }
+    group.name = group_name(names);
+    description.stages.push_back(std::move(group));
   }
   const std::uint64_t usual = static_cast<std::uint64_t>(2 * cpus) + job.stages.size();
   description.max_actors = static_cast<std::uint32_t>(
@@ -131,9 +184,10 @@ tuner::CurrentState TunedStages::current() const {
   const PipelineStats queues = stats();
   tuner::CurrentState now;
   now.limits = current_limits();
-  now.actors = options_.stages.actors();
-  for (std::size_t i = 0; i < now.actors.size(); ++i) {
-    now.leaving.push_back(static_cast<std::uint32_t>(queues.stages[i].pool.retiring));
+  const std::vector<std::uint32_t> actors = options_.stages.actors();
+  for (const std::size_t first : options_.stages.groups().firsts(actors.size())) {
+    now.actors.push_back(actors[first]);
+    now.leaving.push_back(static_cast<std::uint32_t>(queues.stages[first].pool.retiring));
   }
   now.prefetch = prefetch();
   const std::uint64_t item = options_.description.prefetch_item_bytes;
@@ -154,6 +208,7 @@ tuner::Observation TunedStages::observe() {
   seen.limits = current_limits();
   samples_.fill.resize(actors.size());
   double stages_cpu = 0;
+  std::vector<tuner::StageObservation> each;
   for (std::size_t i = 0; i < actors.size(); ++i) {
     tuner::StageObservation stage = observation_of(before_.stages[i].pool, now.stages[i].pool);
     stage.actors = actors[i];
@@ -162,7 +217,13 @@ tuner::Observation TunedStages::observe() {
       stage.queued_bytes = queues.stages[i + 1].pool.queued_bytes;
     }
     stages_cpu += stage.cpu_seconds;
-    seen.stages.push_back(stage);
+    each.push_back(stage);
+  }
+  const StageGroups& groups = options_.stages.groups();
+  for (const std::size_t first : groups.firsts(actors.size())) {
+    seen.stages.push_back(
+        observation_of_group({each.begin() + static_cast<std::ptrdiff_t>(first),
+                              each.begin() + static_cast<std::ptrdiff_t>(groups.end(first))}));
   }
   seen.other_cpu_seconds = std::max(0.0, now.cpu_seconds - before_.cpu_seconds - stages_cpu);
   seen.prefetch = prefetch();
@@ -178,11 +239,13 @@ tuner::Observation TunedStages::observe() {
 // Shrinks stages before it grows others.
 void TunedStages::apply(const tuner::Allocation& allocation) {
   const std::vector<std::uint32_t> current = options_.stages.actors();
+  const std::vector<std::size_t> firsts = options_.stages.groups().firsts(current.size());
   for (const bool growing : {false, true}) {
-    for (std::size_t i = 0; i < current.size(); ++i) {
+    for (std::size_t i = 0; i < firsts.size(); ++i) {
       const std::uint32_t wanted = allocation.actors[i];
-      if (wanted == current[i] || (wanted > current[i]) != growing) continue;
-      static_cast<void>(options_.stages.resize(i, wanted));
+      const std::uint32_t standing = current[firsts[i]];
+      if (wanted == standing || (wanted > standing) != growing) continue;
+      static_cast<void>(options_.stages.resize(firsts[i], wanted));
     }
   }
   if (allocation.prefetch != prefetch()) set_prefetch(allocation.prefetch);

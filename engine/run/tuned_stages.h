@@ -16,6 +16,15 @@ namespace forebay {
 /// queue.
 tuner::StageObservation observation_of(const PoolStats& before, const PoolStats& now);
 
+/// Returns what the actors of a group of stages did for all of them, from what they did for each
+/// (FusedWork): a split is done when it has passed the last one.
+tuner::StageObservation observation_of_group(const std::vector<tuner::StageObservation>& stages);
+
+/// Names a group of stages for a tuner and its log: `load+decode`.
+std::string group_name(const std::vector<std::string>& stages);
+/// Returns the names of the stages in a name of group_name().
+std::vector<std::string> stages_in(const std::string& group);
+
 /// Returns how full the queue after a stage is, 0 to 1: the next pool's mailbox; after the last of
 /// `stages` stages, the share of the window that waits for the reorder buffer, or 0 without one.
 double fill_behind(const PipelineStats& stats, std::size_t stage, std::size_t stages);
@@ -30,7 +39,8 @@ std::string changed_limits(const tuner::Limits& before, const tuner::Limits& now
 /// unknown, but the node's own rate is not.
 void observe_client(tuner::Observation& seen, std::uint64_t made, double client_busy);
 
-/// The running stages of a node as a tuned pipeline. A trainer's pipeline and a worker's stages
+/// The running stages of a node as a tuned pipeline, which sees a group of stages as one. A
+/// trainer's pipeline and a worker's stages
 /// differ in what takes their splits, in the meaning of prefetch and in what follows the memory.
 ///
 /// Accounted memory is what the process used before the stages, the slack for growth beside it, the
@@ -112,11 +122,12 @@ class TunedStages : public tuner::TunedPipeline {
   std::chrono::nanoseconds buffers_returned_{0};  // time of the last return
 };
 
-/// Describes the stages of a job and the memory that the process uses beside splits and batches;
-/// leaves out the prefetch, and the memory of queues. All stages have at most `pipeline.max_actors`
-/// actors together; without the key two for each CPU and one for each stage, or as many as at the
-/// start, if those are more.
+/// Describes the stages of a job, with a group as one stage, and the memory that the process uses
+/// beside splits and batches; leaves out the prefetch, and the memory of queues. All stages have at
+/// most `pipeline.max_actors` actors together; without the key two for each CPU and one for each
+/// stage, or as many as at the start, if those are more.
 tuner::PipelineDescription describe_stages(const JobSpec& job, double cpus,
-                                           const MemorySizes& sizes, std::uint64_t resident_before);
+                                           const MemorySizes& sizes, std::uint64_t resident_before,
+                                           const StageGroups& groups);
 
 }  // namespace forebay

@@ -247,6 +247,7 @@ RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds w
   outcome.peak_memory_bytes = peak_resident_bytes() + run_->memory_watch().peak_of_children();
   const PipelineStats stats = run_->pipeline().stats();
   outcome.allocation = allocation_of(stats);
+  outcome.fused = stats.fused;
   outcome.plan = plan_json(run_->plan());
   outcome.prefetch = stats.prefetch_budget;
   outcome.quarantine = run_->quarantine_path();

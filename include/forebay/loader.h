@@ -180,7 +180,8 @@ class Loader {
  public:
   /// A key's value, with TOML's types.
   using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                             std::vector<double>, std::vector<std::string>>;
+                             std::vector<double>, std::vector<std::string>,
+                             std::vector<std::vector<std::string>>>;
   using Table = std::map<std::string, Value>;
 
   /// A job without a file: keys by their dotted names (`order.batch_size`), and the tables of

@@ -29,10 +29,13 @@ std::vector<T> list_of(const nb::handle& values) {
 Loader::Value list_value(const nb::handle& list) {
   bool has_text = false;
   bool has_float = false;
+  bool has_list = false;
   for (const nb::handle item : list) {
+    has_list = has_list || nb::isinstance<nb::list>(item) || nb::isinstance<nb::tuple>(item);
     has_text = has_text || nb::isinstance<nb::str>(item);
     has_float = has_float || nb::isinstance<nb::float_>(item);
   }
+  if (has_list) return list_of<std::vector<std::string>>(list);
   if (has_text) return list_of<std::string>(list);
   if (has_float) return list_of<double>(list);
   return list_of<std::int64_t>(list);
@@ -53,9 +56,11 @@ Loader::Table table_of(const nb::dict& values) {
     try {
       table.emplace(name, value_of(value));
     } catch (const std::exception&) {
-      raise(LoaderError{LoaderError::Code::kConfig,
-                        name + ": a value is a bool, int, float, str, or a list of one of them",
-                        name});
+      raise(LoaderError{
+          LoaderError::Code::kConfig,
+          name + ": a value is a bool, int, float, str, a list of one of them, or a list "
+                 "of lists of str",
+          name});
     }
   }
   return table;

@@ -115,7 +115,8 @@ class Job {
                           .buffers = buffers_,
                           .clock = clock_,
                           .on_damaged = on_damaged,
-                          .on_batch = on_batch});
+                          .on_batch = on_batch,
+                          .groups = groups});
   }
 
   /// Pulls at most `batches`.
@@ -141,6 +142,7 @@ class Job {
   std::string path(const std::string& name) const { return dir_.path(name); }
 
   OrderSpec order;
+  StageGroups groups;
   RowFilter filter;
   std::function<Status(const std::vector<BadRow>&)> on_damaged = [](const std::vector<BadRow>&) {
     return Status{};
@@ -180,6 +182,38 @@ TEST_CASE("a run remembers when each split was in which stage", "[actors][pipeli
   }
   CHECK(numbers.size() == 2 * pipeline->splits_per_epoch());
   CHECK(rows == 4600);
+}
+
+TEST_CASE("the batches are the same for every grouping of the stages", "[actors][pipeline]") {
+  Job job;
+  const Run apart = Job::pull(*job.start({1, 1, 1, 1}));
+  for (const std::vector<bool>& joined : std::vector<std::vector<bool>>{
+           {true, true, true}, {true, false, true}, {false, true, false}, {false, true, true}}) {
+    job.groups = StageGroups(joined);
+    const auto pipeline = job.start({3, 3, 3, 3});
+    const Run fused = Job::pull(*pipeline);
+    CHECK(fused.rows == apart.rows);
+    CHECK(fused.end.digest == apart.end.digest);
+    for (const StageStats& stage : pipeline->stats().stages) {
+      CHECK(stage.pool.totals.messages >= 2 * pipeline->splits_per_epoch());
+      CHECK(stage.pool.totals.busy.count() > 0);
+    }
+  }
+}
+
+TEST_CASE("the actors of a group are resized together, and counted once", "[actors][pipeline]") {
+  Job job;
+  job.groups = StageGroups({true, true, false});
+  const auto pipeline = job.start({2, 2, 2, 1});
+  StagePools& stages = pipeline->stages();
+  CHECK(stages.actors_wanted() == 3);
+  REQUIRE(stages.resize(1, 5));
+  CHECK(stages.actors() == std::vector<std::uint32_t>{5, 5, 5, 1});
+  CHECK(stages.actors_wanted() == 6);
+  CHECK(stages.threads() == 6);
+  CHECK(pipeline->stats().fused ==
+        std::vector<std::vector<std::string>>{{"load", "decode", "shuffle"}});
+  CHECK(Job::pull(*pipeline).rows.size() == 4600);
 }
 
 TEST_CASE("only the last splits are remembered", "[actors][pipeline]") {

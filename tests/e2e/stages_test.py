@@ -58,6 +58,54 @@ class Stages(Scraped, ClusterScenario):
         whole = self.whole(job)
         self.assertEqual(self.assert_done(whole.run("ingest", "--json"))["order_digest"], result["order_digest"])
 
+    def test_stages_are_fused_as_the_job_says_and_no_batch_changes(self):
+        job = self.cut(cheap=1, dear=1, epochs=1)
+        found = {}
+        for how, groups in {"auto": [[*BUILT_IN, "transform"]], "false": [],
+                            '[["load", "decode"], ["cheap", "dear"]]': [["load", "decode"], ["cheap", "dear"]]}.items():
+            result = self.assert_done(job.run("ingest", "--json", "--set", f"pipeline.fuse={how}"))
+            self.assertEqual(result["fused"], groups)
+            for group in groups:
+                self.assertEqual(len({result["allocation"][stage] for stage in group}), 1, result["allocation"])
+            found[how] = result["order_digest"]
+        self.assertEqual(len(set(found.values())), 1, found)
+
+    def test_a_given_allocation_is_fused_only_where_the_key_says_so(self):
+        job = self.cut(cheap=0, dear=0, epochs=1, tuner={"mode": "off"})
+        self.assertEqual(self.assert_done(job.run("ingest", "--json"))["fused"], [])
+        result = self.assert_done(job.run("ingest", "--json", *sets(load=2),
+                                          "--set", 'pipeline.fuse=[["load", "decode"]]'))
+        self.assertEqual(result["fused"], [["load", "decode"]])
+        self.assertEqual([result["allocation"][stage] for stage in BUILT_IN], [2, 2, 1])
+
+    def test_groups_that_cannot_be_are_refused(self):
+        job = self.cut(epochs=1)
+        for groups, word in [('[["load", "parse"]]', "parse is no stage"), ('[["load", "shuffle"]]', "does not follow"),
+                             ('[["load"], ["load"]]', "listed twice"), ("sometimes", '"auto", false, or a list')]:
+            with self.subTest(groups):
+                self.assert_refused(job.run("ingest", "--json", "--set", f"pipeline.fuse={groups}"), 2,
+                                    "pipeline.fuse", word)
+        self.assert_refused(job.run("ingest", "--json", "--set", 'pipeline.fuse=[["load", "decode"]]',
+                                    "--set", "cluster.listen=127.0.0.1:0"), 2, "pipeline.fuse", "workers")
+
+    def test_a_running_group_shows_each_stage_and_is_frozen_as_it_stands(self):
+        job = self.cut(cheap=1, dear=20, epochs=100)
+        running = job.start("ingest", "--json")
+        self.addCleanup(lambda: running.process.returncode is None and running.signal(9))
+        self.wait_until(lambda: self.rows_so_far(job) > 20000)
+        status = Running(["status", "--json"], job.folder).wait(30).json
+        self.assertEqual(status["fused"], [[*BUILT_IN, "transform"]])
+        stages = {stage["name"]: stage for stage in status["stages"]}
+        for name in status["fused"][0]:
+            self.assertGreater(stages[name]["splits"], 0, stages)
+            self.assertGreater(stages[name]["busy_seconds"], 0, stages)
+        running.signal(15)
+        running.wait()
+        frozen = Running(["tune", "freeze", "job.toml", "--json"], job.folder).wait(30)
+        self.assertEqual(frozen.status, 0, frozen)
+        result = self.assert_done(job.run("ingest", "--json", "--max-batches", "20"))
+        self.assertEqual(result["fused"], [[*BUILT_IN, "transform"]])
+
     def test_a_run_is_resumed_with_another_cut(self):
         job = self.cut(cheap=0, dear=0, epochs=1, tuner={"mode": "off"})
         begun = self.assert_done(job.run("ingest", "--json", "--state", "state", "--max-batches", "7"))

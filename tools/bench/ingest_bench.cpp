@@ -99,23 +99,25 @@ Status plain_loop(Bench& bench) {
 
 Result<std::unique_ptr<Pipeline>> start_pipeline(Bench& bench) {
   const UsualWork& work = bench.work;
-  const auto many = static_cast<std::uint32_t>(bench.cpus);
   PipelineSpec spec;
   spec.memory_bytes = Bench::kMemory;
-  spec.actors = {1, many, 1, many};  // load, decode, shuffle, transform
+  const StageList& stages = work.plan.stages();
+  spec.actors.assign(stages.size(), 1);
+  const StageGroups groups = group_all(stages, {}, false);
   auto memory = plan_memory(spec, Sizing(*work.dataset, work.plan, work.order), 0);
   if (!memory) return pass(memory);
   return std::make_unique<Pipeline>(
       Pipeline::Options{.dataset = *work.dataset,
                         .plan = work.plan,
                         .order = work.order,
-                        .actors = spec.actors,
+                        .actors = start_actors(groups, spec.actors, bench.cpus, true),
                         .memory = *memory,
                         .decode = {},
                         .start = {},
                         .buffers = bench.buffers,
                         .clock = bench.clock,
-                        .on_damaged = [](const std::vector<BadRow>&) { return Status{}; }});
+                        .on_damaged = [](const std::vector<BadRow>&) { return Status{}; },
+                        .groups = groups});
 }
 
 Status whole_pipeline(Bench& bench) {

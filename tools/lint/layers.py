@@ -10,7 +10,7 @@ import sys
 # file's path names its layer. A layer may include itself and the
 # layers listed for it, nothing else.
 CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node", "core/net/zmq"]
-SPEC = ["actors/pipeline_spec", "actors/rank_share", "actors/stage_list"]
+SPEC = ["actors/pipeline_spec", "actors/rank_share", "actors/stage_groups", "actors/stage_list"]
 BLOCKS = ["actors/source/index/block_builder"]
 FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/npy", "/parquet", "/formats")]
 SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
@@ -40,6 +40,7 @@ MAY_SEE = {
     "actors/pipeline_spec": CORE[:1],
     "actors/rank_share": [],
     "actors/stage_list": CORE[:2] + SPEC[:1],
+    "actors/stage_groups": CORE[:2] + ["actors/pipeline_spec", "actors/stage_list"],
     "actors/source/index/block_builder": CORE[:1],
     "actors/input": CORE[:1],
     "actors/input/store/storage_spec": [],
@@ -88,7 +89,7 @@ MAY_SEE = {
     "engine/actors": CORE + ["engine/network"],
     "engine/process": CORE[:1],
     "engine/energy": CORE[:1],
-    "engine/job": CORE[:2] + STORE[:1] + ["actors", "actors/pipeline_spec", "actors/stage_list", "trainer"],
+    "engine/job": CORE[:2] + STORE[:1] + ["actors", *SPEC, "trainer"],
     "engine/outputs": CORE[:1] + STORE + ["actors/input", "actors/format/formats", "trainer"] + ["engine/process", "engine/job"],
     "engine/report": CORE[:1] + ["engine/energy", "engine/job"],
     "engine/plan": CORE[:1] + ["actors/transform", "engine/report"],

@@ -71,7 +71,9 @@ std::map<std::string, std::string> node_logs_in(const std::string& run_dir) {
 JsonObject counts(const tuner::Allocation& allocation, const PipelineDescription& description) {
   JsonObject object;
   for (std::size_t i = 0; i < allocation.actors.size() && i < description.stages.size(); ++i) {
-    object.add(description.stages[i].name, allocation.actors[i]);
+    for (const std::string& stage : stages_in(description.stages[i].name)) {
+      object.add(stage, allocation.actors[i]);
+    }
   }
   return object.add("prefetch", allocation.prefetch);
 }
@@ -157,11 +159,31 @@ void print(const DecisionLog& log) {
   for (const Decision& decision : log.decisions) print(decision, header.description);
 }
 
+/// The groups of stages in TOML: `[["load", "decode"]]`; "" if each stage is alone.
+std::string fused_groups(const PipelineDescription& description) {
+  std::string groups;
+  for (const tuner::StageDescription& group : description.stages) {
+    const std::vector<std::string> stages = stages_in(group.name);
+    if (stages.size() == 1) continue;
+    std::string names;
+    for (const std::string& stage : stages) names += (names.empty() ? "\"" : ", \"") + stage + '"';
+    groups += (groups.empty() ? "[" : ", [") + names + "]";
+  }
+  return groups.empty() ? "" : "[" + groups + "]";
+}
+
 Result<std::string> frozen(std::string text, const tuner::Allocation& allocation,
                            const PipelineDescription& description) {
   for (std::size_t i = 0; i < description.stages.size(); ++i) {
-    auto edited = with_value(text, "pipeline.allocation", description.stages[i].name,
-                             std::to_string(allocation.actors[i]));
+    for (const std::string& stage : stages_in(description.stages[i].name)) {
+      auto edited =
+          with_value(text, "pipeline.allocation", stage, std::to_string(allocation.actors[i]));
+      if (!edited) return edited;
+      text = std::move(*edited);
+    }
+  }
+  if (const std::string groups = fused_groups(description); !groups.empty()) {
+    auto edited = with_value(text, "pipeline", "fuse", groups);
     if (!edited) return edited;
     text = std::move(*edited);
   }
