@@ -111,10 +111,23 @@ Status RocksStore::reopen() const {
   return {};
 }
 
-Status RocksStore::open_if_closed() const { return database_ == nullptr ? reopen() : Status(); }
+Result<std::shared_lock<std::shared_mutex>> RocksStore::in_use() const {
+  std::shared_lock use(mutex_);
+  while (database_ == nullptr) {
+    use.unlock();
+    {
+      const std::unique_lock alone(mutex_);
+      auto status = database_ == nullptr ? reopen() : Status();
+      if (!status) return pass(status);
+    }
+    use.lock();
+  }
+  return use;
+}
 
 Result<std::string> RocksStore::get(std::string_view key) const {
-  if (auto status = open_if_closed(); !status) return pass(status);
+  auto use = in_use();
+  if (!use) return pass(use);
   std::string value;
   const rocksdb::Status status = database_->Get(rocksdb::ReadOptions(), slice(key), &value);
   if (status.IsNotFound()) return fail(Code::kNotFound, "no key " + std::string(key));
@@ -123,7 +136,8 @@ Result<std::string> RocksStore::get(std::string_view key) const {
 }
 
 Status RocksStore::write(const StoreBatch& batch) {
-  if (auto status = open_if_closed(); !status) return status;
+  auto use = in_use();
+  if (!use) return pass(use);
   rocksdb::WriteBatch changes;
   for (const auto& change : batch.changes()) {
     const rocksdb::Status status =
@@ -136,13 +150,16 @@ Status RocksStore::write(const StoreBatch& batch) {
   if (status.ok()) return {};
   auto refused = refusal(folder_, status);
   // Only reading the log again shows which changes reached the disk: reopen now, if possible.
+  use->unlock();
+  const std::unique_lock alone(mutex_);
   static_cast<void>(reopen());
   return refused;
 }
 
 Status RocksStore::scan(std::string_view prefix, std::string_view from,
                         const Visitor& visit) const {
-  if (auto status = open_if_closed(); !status) return status;
+  auto use = in_use();
+  if (!use) return pass(use);
   const std::unique_ptr<rocksdb::Iterator> at(database_->NewIterator(rocksdb::ReadOptions()));
   for (at->Seek(slice(std::max(prefix, from))); at->Valid(); at->Next()) {
     const rocksdb::Slice key = at->key();

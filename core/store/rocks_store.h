@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 
 #include "core/store/store.h"
@@ -32,12 +34,14 @@ class RocksStore final : public Store {
  private:
   explicit RocksStore(std::string folder);
   Status reopen() const;
-  Status open_if_closed() const;
+  /// The lock under which the database may be used; opens it if it is closed.
+  Result<std::shared_lock<std::shared_mutex>> in_use() const;
 
   const std::string folder_;
   // Null after a failure, until the folder can be reopened. Mutable: reopening changes no stored
   // data.
   mutable std::unique_ptr<rocksdb::DB> database_;
+  mutable std::shared_mutex mutex_;  // exclusive to reopen, shared to use the database
 };
 
 }  // namespace forebay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,7 +35,7 @@ class StoreBatch {
 
 /// A persistent map from keys to bytes, ordered by key.
 ///
-/// Belongs to one thread, and its calls block that thread. When the disk fails, calls return
+/// Thread-safe; its calls block the calling thread. When the disk fails, calls return
 /// kUnavailable, which names the location and the reason: the operation may or may not have been
 /// carried out, and the next call tries again.
 class Store {
@@ -50,7 +51,8 @@ class Store {
   /// Returns when the whole batch is on disk; costs one sync, whatever its size.
   virtual Status write(const StoreBatch& batch) = 0;
 
-  /// Visits, in order, the keys that begin with `prefix` and are not less than `from`.
+  /// Visits, in order, the keys that begin with `prefix` and are not less than `from`. `visit` must
+  /// not call the store.
   virtual Status scan(std::string_view prefix, std::string_view from,
                       const Visitor& visit) const = 0;
 };
@@ -59,11 +61,13 @@ class Store {
 class MemoryStore final : public Store {
  public:
   Result<std::string> get(std::string_view key) const override {
+    const std::lock_guard lock(mutex_);
     const auto found = pairs_.find(key);
     if (found == pairs_.end()) return fail(Code::kNotFound, "no key " + std::string(key));
     return found->second;
   }
   Status write(const StoreBatch& batch) override {
+    const std::lock_guard lock(mutex_);
     for (const auto& [key, value] : batch.changes()) {
       if (value) {
         pairs_[key] = *value;
@@ -74,6 +78,7 @@ class MemoryStore final : public Store {
     return {};
   }
   Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const override {
+    const std::lock_guard lock(mutex_);
     for (auto at = pairs_.lower_bound(std::max(prefix, from));
          at != pairs_.end() && at->first.starts_with(prefix); ++at) {
       if (!visit(at->first, at->second)) break;
@@ -82,7 +87,8 @@ class MemoryStore final : public Store {
   }
 
  private:
-  std::map<std::string, std::string, std::less<>> pairs_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string, std::less<>> pairs_;  // under mutex_
 };
 
 }  // namespace forebay

@@ -44,6 +44,14 @@ class HostedActor::TurnHere final : public actors::Turn {
     };
   }
 
+  actors::Future<std::monostate> keep(actors::Box state) override {
+    const actors::Promise<std::monostate> promise;
+    actor_.kept_->keep(state, [promise](const Status& kept) {
+      promise.set(kept ? actors::Status() : shown(kept.error()));
+    });
+    return promise.future();
+  }
+
  private:
   HostedActor& actor_;
   Context& context_;

@@ -8,6 +8,7 @@
 #include <forebay/actor.h>
 
 #include "core/runtime/actor.h"
+#include "engine/actors/kept_state.h"
 #include "engine/actors/local_target.h"
 #include "engine/actors/user_message.h"
 
@@ -25,8 +26,9 @@ struct RunPosted {
 /// Owns the user's object. Opens packed messages on the actor's turn, when their types are known.
 class HostedActor final : public ActorOf<HostedActor, UserMessage, RunPosted> {
  public:
-  HostedActor(UserHost& host, std::unique_ptr<actors::ActorObject> object)
-      : host_(host), object_(std::move(object)) {}
+  /// `kept` is null only if the object keeps no state.
+  HostedActor(UserHost& host, std::unique_ptr<actors::ActorObject> object, KeptStatePtr kept)
+      : host_(host), object_(std::move(object)), kept_(std::move(kept)) {}
 
   Result<UserValue> on(UserMessage&& message, std::unique_ptr<Replier<UserValue>>& asker,
                        Context& context);
@@ -37,6 +39,7 @@ class HostedActor final : public ActorOf<HostedActor, UserMessage, RunPosted> {
 
   UserHost& host_;
   const std::unique_ptr<actors::ActorObject> object_;
+  const KeptStatePtr kept_;
   std::shared_ptr<const int> life_;  // made when it is needed first
 };
 

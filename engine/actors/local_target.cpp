@@ -1,5 +1,6 @@
 #include "engine/actors/local_target.h"
 
+#include <stdexcept>
 #include <utility>
 
 #include "core/runtime/ask.h"
@@ -33,6 +34,18 @@ class DownTranslator final : public Receiver {
 
 constexpr std::size_t kNoLimit = std::size_t{1} << 40;
 
+/// A state from one start of an actor to the next. A factory is called by one thread at a time.
+struct HeldState {
+  mutable KeptStatePtr state;
+};
+
+/// The runtime takes an exception for a crash, and starts the actor again within its limit.
+void load_or_throw(const KeptState& state, actors::ActorObject& object) {
+  if (auto status = state.load_into(object); !status) {
+    throw std::runtime_error(status.error().message);
+  }
+}
+
 }  // namespace
 
 SpawnOptions internal_options(const actors::SpawnOptions& options) {
@@ -43,9 +56,20 @@ SpawnOptions internal_options(const actors::SpawnOptions& options) {
 }
 
 actors::TargetPtr UserHost::spawn(const actors::SpawnOptions& options, actors::ActorFactory make) {
-  const auto ref = host_.spawn(internal_options(options), [this, make = std::move(make)] {
-    return std::make_unique<HostedActor>(*this, make());
-  });
+  return spawn(options, std::move(make), nullptr);
+}
+
+actors::TargetPtr UserHost::spawn(const actors::SpawnOptions& options, actors::ActorFactory make,
+                                  KeptStatePtr kept) {
+  const auto ref = host_.spawn(
+      internal_options(options), [this, make = std::move(make), held = HeldState{std::move(kept)}] {
+        auto object = make();
+        if (held.state == nullptr && object->kept_type() != nullptr) {
+          held.state = std::make_shared<KeptState>();
+        }
+        if (held.state != nullptr) load_or_throw(*held.state, *object);
+        return std::make_unique<HostedActor>(*this, std::move(object), held.state);
+      });
   return std::make_shared<LocalTarget>(ref, *this);
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/runtime/actor_host.h"
 #include "core/runtime/actor_ref.h"
+#include "engine/actors/kept_state.h"
 #include "engine/actors/user_message.h"
 
 namespace forebay {
@@ -25,6 +26,9 @@ class UserHost : public actors::Host, public ActorFinder {
   UserHost& operator=(const UserHost&) = delete;
 
   actors::TargetPtr spawn(const actors::SpawnOptions& options, actors::ActorFactory make) override;
+  /// Starts an actor that begins with what `kept` has and keeps its state there; null: in memory.
+  actors::TargetPtr spawn(const actors::SpawnOptions& options, actors::ActorFactory make,
+                          KeptStatePtr kept);
   actors::TargetPtr target_of(const ReceiverPtr& receiver) override;
 
   ActorHost& host() const { return host_; }

@@ -50,6 +50,12 @@ class ActorFinder {
   virtual actors::TargetPtr target_of(const ReceiverPtr& receiver) = 0;
 };
 
+/// For values without references.
+class NoActors final : public ActorFinder {
+ public:
+  actors::TargetPtr target_of(const ReceiverPtr&) override { return nullptr; }
+};
+
 PackedValue pack(const actors::Box& box);
 
 /// kCorrupt: the bytes are no `type`. Names the message by its tag.

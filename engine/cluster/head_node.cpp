@@ -13,15 +13,17 @@ namespace {
 
 constexpr std::chrono::milliseconds kRetryInterval(10);
 
-void start_directory(NetworkEndpoint& net, const std::function<void(const std::string&)>& say) {
+void start_directory(NetworkEndpoint& net, Store& store,
+                     const std::function<void(const std::string&)>& say) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const ActorDirectory::Options options{
       .first_life = static_cast<std::uint64_t>(
           std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()),
       .say = say};
-  const auto directory =
-      net.actors().spawn({.name = "directory", .mailbox_bytes = kNetMailbox},
-                         [options] { return std::make_unique<ActorDirectory>(options); });
+  const auto directory = net.actors().spawn(
+      {.name = "directory", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
+      [options, &store] { return std::make_unique<ActorDirectory>(options, store); });
+  static_cast<void>(directory.tell(BeginDirectory{}));
   net.node().publish(std::string(kDirectoryName), DirectoryRef(directory));
 }
 
@@ -43,7 +45,7 @@ Result<scheduler::HeadActor::Ref> start_head(NetworkEndpoint& net, Store& store,
   net.node().publish(std::string(scheduler::kHeadName), scheduler::HeadRef(head));
   net.node().publish(std::string(kStatusName), ActorRef<scheduler::QueryCluster>(head));
   static_cast<void>(head.tell(scheduler::BeginHead{}));
-  start_directory(net, options.say);
+  start_directory(net, store, options.say);
   return head;
 }
 

@@ -9,17 +9,14 @@
 
 #include "shard.h"
 
-namespace fa = forebay::actors;
 using namespace std::chrono_literals;
 
 namespace {
-constexpr std::uint64_t kKeepEvery = 10;  // steps
-
 struct Part {
   std::string number;
   Shard::Ref actor;
   std::string node;
-  ShardState kept;  // what it goes on from on another node
+  std::vector<double> values;
 };
 
 void print(const char* event, const Part& part) {
@@ -28,15 +25,11 @@ void print(const char* event, const Part& part) {
   std::fflush(stdout);
 }
 
-// Sends what a shard lacks up to `step`, first the state kept here if it has less than that.
+// Sends what a shard lacks up to `step`: it may have gone on from the state that it kept last.
 fa::Result<ShardState> catch_up(const Part& part, std::uint64_t step) {
   auto now = part.actor.ask(Pull{}, 5s).wait();
   if (!now) return now.error();
-  if (now->steps < part.kept.steps) {
-    if (auto done = part.actor.ask(part.kept, 5s).wait(); !done) return done.error();
-    now->steps = part.kept.steps;
-  }
-  const std::vector<double> ones(part.kept.values.size(), 1.0);
+  const std::vector<double> ones(part.values.size(), 1.0);
   while (now->steps < step) {
     if (auto done = part.actor.ask(Push{++now->steps, ones}, 5s).wait(); !done) return done.error();
   }
@@ -60,7 +53,7 @@ fa::Result<ShardState> run_step(fa::Cluster& cluster, Part& part, std::uint64_t 
 fa::Result<double> run(fa::Cluster& cluster, std::vector<Part>& parts, std::uint64_t steps) {
   for (Part& part : parts) {
     const fa::ClusterSpawn spawn{.type = "shard", .name = "shard-" + part.number, .restarts = 1000};
-    auto actor = cluster.spawn<Shard>(spawn, std::uint64_t{part.kept.values.size()}).wait();
+    auto actor = cluster.spawn<Shard>(spawn, std::uint64_t{part.values.size()}).wait();
     if (!actor) return actor.error();
     part.actor = *actor;
     if (const auto at = cluster.place(spawn.name).wait()) part.node = at->node;
@@ -71,12 +64,12 @@ fa::Result<double> run(fa::Cluster& cluster, std::vector<Part>& parts, std::uint
     for (Part& part : parts) {
       auto state = run_step(cluster, part, step);
       if (!state) return state.error();
-      if (step % kKeepEvery == 0 || step == steps) part.kept = std::move(*state);
+      part.values = std::move(state->values);
     }
   }
   for (const Part& part : parts) {
     part.actor.stop();
-    for (const double value : part.kept.values) sum += value;
+    for (const double value : part.values) sum += value;
   }
   return sum;
 }
@@ -90,7 +83,7 @@ int main(int argc, char** argv) {
   std::vector<Part> parts(number("--shards"));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     parts[i].number = std::to_string(i);
-    parts[i].kept.values.resize(number("--dim"));
+    parts[i].values.resize(number("--dim"));
   }
   auto cluster = fa::Cluster::join({.head = given["--join"], .keys = given["--keys"]});
   const auto sum = cluster ? run(*cluster, parts, number("--steps")) : cluster.error();

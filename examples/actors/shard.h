@@ -3,13 +3,17 @@
 
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <forebay/cluster.h>
 
-// The state of a shard. As a message it replaces the state.
+namespace fa = forebay::actors;
+
+constexpr std::uint64_t kKeepEvery = 10;  // steps
+
+// The state of a shard.
 struct ShardState {
-  static constexpr std::string_view kTag = "parameter_server/state";
   std::uint64_t steps = 0;  // whose gradients the values include
   std::vector<double> values;
   static auto fields(auto& self) { return std::tie(self.steps, self.values); }
@@ -29,16 +33,19 @@ struct Pull {
   static auto fields(auto&) { return std::tie(); }
 };
 
-struct Shard : forebay::actors::Actor<Shard, ShardState, Push, Pull> {
+struct Shard : fa::Actor<Shard, Push, Pull> {
   explicit Shard(std::uint64_t dimension) { state.values.resize(dimension); }
-  void on(const ShardState& from) { state = from; }
-  forebay::actors::Status on(const Push& push) {
+  ShardState save() const { return state; }
+  void load(ShardState kept) { state = std::move(kept); }
+  fa::Status on(const Push& push, fa::Context& context) {
     if (push.step <= state.steps) return {};
     if (push.step != state.steps + 1 || push.gradient.size() != state.values.size()) {
-      return forebay::actors::Error{{}, "not the next step, or of another size"};
+      return fa::Error{{}, "not the next step, or of another size"};
     }
     for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += push.gradient[i];
     state.steps = push.step;
+    // If the head cannot be reached now, the shard goes on from an older state elsewhere.
+    if (state.steps % kKeepEvery == 0) keep(context);
     return {};
   }
   ShardState on(const Pull&) { return state; }

@@ -34,6 +34,17 @@
 /// nothing, the message's Reply, a Status or Result with it, or a Future of it; an error goes to
 /// the asker. An exception that leaves a handler is a crash: the actor is made anew, as often as
 /// its SpawnOptions allow, then it ends, and its watchers get Down.
+///
+/// An actor that is made anew has forgotten its state, unless it keeps one: it has `save()`, which
+/// returns a value that a message may have as a field, and `load(value)`. What save() returns when
+/// a handler calls `keep(context)` is given to load() before the first message of the next actor:
+///
+///   struct Counter : Actor<Counter, Add, Keep> {
+///     …
+///     int save() const { return total; }
+///     void load(int kept) { total = kept; }
+///     Future<std::monostate> on(const Keep&, Context& context) { return keep(context); }
+///   };
 #pragma once
 
 #include <chrono>
@@ -199,6 +210,8 @@ class Turn {
   virtual Target::Done take_asker() = 0;
   /// What it returns runs a function as a message of this actor, unless it has crashed since.
   virtual Post post() = 0;
+  /// Keeps a state of this actor; see Actor::keep.
+  virtual Future<std::monostate> keep(Box state) = 0;
 };
 
 /// The actions of a handler besides changing its actor's state. Valid during one call.
@@ -255,6 +268,16 @@ class ActorObject {
   virtual const ValueType* message_type(std::uint64_t number) const = 0;
   /// Handles a message. An empty box answers with success.
   virtual Result<Box> receive(Box& message, Context& context) = 0;
+  /// The type of the state that it keeps; null if it keeps none.
+  virtual const ValueType* kept_type() const { return nullptr; }
+  /// Takes a kept state, a value of that type.
+  virtual void load_kept(Box&) {}
+};
+
+/// An actor that keeps its state: `S save() const` and `load(S)`.
+template <class A>
+concept Keeps = requires(A& actor, const A& fixed) {
+  actor.load(fixed.save());
 };
 
 template <class A, class M>
@@ -262,6 +285,10 @@ concept Handles = requires(A& actor, M message, Context& context) {
   actor.on(std::move(message), context);
 }
 || requires(A& actor, M message) { actor.on(std::move(message)); };
+
+/// The state that an actor A keeps.
+template <class A>
+using KeptBy = std::remove_cvref_t<decltype(std::declval<const A&>().save())>;
 
 /// An actor Self that handles the messages Ms, one at a time and without locks.
 template <class Self, class... Ms>
@@ -284,9 +311,34 @@ class Actor : public ActorObject {
     return result;
   }
 
+  const ValueType* kept_type() const final {
+    if constexpr (Keeps<Self>) return kTypeOf<KeptBy<Self>>;
+    return nullptr;
+  }
+
+  void load_kept(Box& state) final {
+    if constexpr (Keeps<Self>) self().load(std::move(state.as<KeptBy<Self>>()));
+  }
+
  protected:
   /// This actor's own reference.
   static Ref self(Context& context) { return Ref(context.turn().self()); }
+
+  /// Keeps what save() returns now, instead of what was kept before. The answer comes when it is
+  /// safe: an actor on a node of a cluster keeps its state with the head, and one in this process
+  /// in memory. Several may be on their way; the last call counts. kInvalid: the state takes more
+  /// than 16 MiB or holds references; kUnavailable, kTimeout: the head cannot be reached, or it has
+  /// not answered: it may or may not have the state, so keep it again; kOverloaded: too much is on
+  /// its way, or the head has no room.
+  Future<std::monostate> keep(Context& context) {
+    static_assert(Keeps<Self>,
+                  "An actor that keeps its state needs public members `S save() const` and "
+                  "`load(S)`.");
+    static_assert(Writable<KeptBy<Self>> && std::default_initializable<KeptBy<Self>>,
+                  "What save() returns must have a constructor without arguments and be what a "
+                  "field of a message may be.");
+    return context.turn().keep(Box::of(static_cast<const Self&>(*this).save()));
+  }
 
  private:
   Self& self() { return static_cast<Self&>(*this); }

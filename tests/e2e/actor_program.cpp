@@ -54,6 +54,7 @@ class Program {
     if (command == "add") return words_of(actor.tell(Add{number}));
     if (command == "total") return words_of(actor.ask(counting::Total{}, 5s).wait());
     if (command == "wait") return words_of(actor.ask(counting::Wait{}, 30s).wait());
+    if (command == "keep") return words_of(actor.ask(counting::Keep{}, 5s).wait());
     if (command == "throw") return words_of(actor.ask(counting::Throw{}, 5s).wait());
     if (command == "crash") return words_of(actor.ask(counting::Crash{}, 30s).wait());
     if (command == "receive") return receive(actor);

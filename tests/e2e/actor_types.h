@@ -5,12 +5,14 @@
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include <forebay/cluster.h>
 
 namespace counting {
 
+using forebay::actors::Context;
 using forebay::actors::Future;
 using forebay::actors::Promise;
 using forebay::actors::Ref;
@@ -47,7 +49,13 @@ struct SendTotal {
   static auto fields(auto& self) { return std::tie(self.to); }
 };
 
-struct Counter : forebay::actors::Actor<Counter, Add, Total, Wait, Throw, Crash, SendTotal> {
+/// Answered when the total is kept.
+struct Keep {
+  static constexpr std::string_view kTag = "counting/keep";
+  static auto fields(auto&) { return std::tie(); }
+};
+
+struct Counter : forebay::actors::Actor<Counter, Add, Total, Wait, Throw, Crash, SendTotal, Keep> {
   explicit Counter(int from) : total(from) {
     if (from < 0) throw std::runtime_error("a counter does not begin below 0");
   }
@@ -56,6 +64,9 @@ struct Counter : forebay::actors::Actor<Counter, Add, Total, Wait, Throw, Crash,
   Future<int> on(const Wait&) { return waiting.emplace_back().future(); }
   void on(const Throw&) { throw std::runtime_error("told to throw"); }
   void on(const Crash&) { std::abort(); }
+  Future<std::monostate> on(const Keep&, Context& context) { return keep(context); }
+  int save() const { return total; }
+  void load(int kept) { total = kept; }
   void on(const SendTotal& send) { (void)send.to.tell(Add{total}); }
 
   int total;

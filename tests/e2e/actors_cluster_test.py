@@ -63,10 +63,13 @@ class ActorScenario(Scenario):
         self.nodes = {}
 
     def node(self, name):
+        self.start_node(name)
+        self.wait_until(lambda: f"node {name} offers actors" in self.head.running.stderr_now())
+
+    def start_node(self, name):
         self.nodes[name] = Running(["worker", "--join", self.head.address, "--name", name, "--cpus", "1", "--memory", "300MiB",
                                     "--actors", self.library], self.folder)
         self.addCleanup(self.kill, name)
-        self.wait_until(lambda: f"node {name} offers actors" in self.head.running.stderr_now())
 
     def kill(self, name):
         if node := self.nodes.pop(name, None):
@@ -182,6 +185,53 @@ class ActorsOnOtherProcesses(ActorScenario):
         self.until(other, "done", "find", "c")
         self.assertEqual(other.do("total", "c"), "4")
 
+    def test_a_kept_state_is_loaded_where_the_actor_starts_again(self):
+        self.node("n1")
+        program = Program(self, self.head.address)
+        self.assertEqual(program.do("spawn", "c", 1, 3, "n1"), "done")
+        program.do("add", "c", 5)
+        self.assertEqual(program.do("keep", "c"), "done")
+        program.do("add", "c", 7)
+        self.assertEqual(program.do("throw", "c"), "error 2 actor c on node n1: told to throw")
+        self.assertEqual(program.do("total", "c"), "6")  # In the same process.
+        self.node("n2")
+        self.kill("n1")
+        self.until(program, "6", "total", "c")
+        self.assertEqual(program.do("place", "c"), "n2 1")
+        program.do("add", "c", 1)
+        self.assertEqual(program.do("keep", "c"), "done")
+        program.do("stop", "c")
+        self.wait_until(lambda: program.do("find", "c") == "error 1 no actor of the cluster is named c")
+        self.assertEqual(program.do("spawn", "c", 1, 3), "done")  # Another actor of that name.
+        self.node("n3")
+        self.kill("n2")
+        self.until(program, "1", "total", "c")
+
+    def test_names_and_kept_states_outlive_head_and_node_together(self):
+        for name in ("n1", "n2"):
+            self.node(name)
+        program = Program(self, self.head.address)
+        for name, node in (("moves", "n1"), ("stays", "n2"), ("ends", "n1")):
+            self.assertEqual(program.do("spawn", name, 1, 0 if name == "ends" else 3, node), "done")
+            program.do("add", name, 5)
+            self.assertEqual(program.do("keep", name), "done")
+            program.do("add", name, 1)
+        self.head.kill()
+        self.kill("n1")
+        self.assertEqual(program.do("total", "stays"), "7")
+        self.assertRegex(program.do("keep", "stays"), "error 2 ")  # No head is there.
+        self.head.start()
+        self.until(program, "6", "total", "moves", seconds=12)
+        self.assertEqual(program.do("total", "stays"), "7")
+        self.assertEqual(self.status(), {"moves": ("n2", "running", 1), "stays": ("n2", "running", 0)})
+        self.assertEqual(program.do("keep", "stays"), "done")
+        self.head.kill()
+        self.kill("n2")
+        self.start_node("n2")
+        self.head.start()
+        self.until(program, "7", "total", "stays", seconds=12)
+        self.until(program, "6", "total", "moves")
+
     def test_what_is_wrong_is_said(self):
         worker = ["worker", "--join", self.head.address, "--actors"]
         no_library = self.folder / "none.so"
@@ -207,7 +257,9 @@ class ParameterServer(ActorScenario):
         self.kill("n1")
         self.wait_until(lambda: "restarted" in os.pread(run.out.fileno(), 1 << 16, 0).decode())
         self.node("n1")
+        self.head.kill()
         self.kill("n2")
+        self.head.start()
         finished = run.wait(60)
         events = [json.loads(line) for line in finished.out.splitlines()]
         self.assertEqual((finished.status, events[-1]), (0, {"event": "done", "sum": shards * steps * dimension}), finished)

@@ -58,13 +58,9 @@ struct Started final : actors::Actor<Started, Everything> {
   void on(const Everything&) {}
 };
 
-struct NoActorsHere final : ActorFinder {
-  actors::TargetPtr target_of(const ReceiverPtr&) override { return nullptr; }
-};
-
 /// An accepted message packs into bytes that read back as themselves.
 void check_message(std::span<const std::byte> bytes) {
-  NoActorsHere none;
+  NoActors none;
   const auto read = [&none](const std::vector<std::byte>& packed) {
     return unpack({.number = 0, .bytes = packed, .actors = {}}, actors::kTypeOf<Everything>, none);
   };

@@ -1,57 +1,102 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/runtime/actor.h"
+#include "engine/actors/cluster/actor_store.h"
 #include "engine/actors/cluster/actor_table.h"
 #include "engine/actors/cluster/cluster_messages.h"
 
 namespace forebay {
 
-/// A head's directory of the cluster's actors: places them on nodes, finds them by name, and starts
-/// those of a lost node again elsewhere.
+/// Owner → directory: begin. Sent once, right after the spawn.
+struct BeginDirectory {
+  static constexpr std::string_view kTag = "actors.begin_directory/1";
+};
+
+/// Directory → itself, behind the messages that wait now: write what they have changed.
+struct WriteActors {
+  static constexpr std::string_view kTag = "actors.write/1";
+};
+
+/// Directory → itself: nodes of an earlier head that have not registered are lost.
+struct LoseMissingNodes {
+  static constexpr std::string_view kTag = "actors.lose_missing/1";
+};
+
+/// A head's directory of the cluster's actors: places them on nodes, finds them by name, keeps
+/// their states, and starts those of a lost node again elsewhere.
 ///
-/// A node is lost when its session with the head ends. Keeps no state on the disk: after a restart
-/// of the head, nodes register again with the actors that they hold. A node that was cut off and
-/// comes back is told to end those that were started elsewhere meanwhile.
-class ActorDirectory final : public ActorOf<ActorDirectory, RegisterNode, ActorEnded, PlaceActor,
-                                            FindActor, QueryActors, Answered<StartActor>, Down> {
+/// A node is lost when its session with the head ends. Names, placements and kept states are on the
+/// disk before anybody acts on them, with one sync for all messages that wait together. After a
+/// restart of the head, nodes register again with the actors that they hold; a node that does not
+/// within `patience` is lost. A node that was cut off and comes back is told to end those that were
+/// started elsewhere meanwhile. Blocks on the disk: give it a thread of its own.
+class ActorDirectory final
+    : public ActorOf<ActorDirectory, BeginDirectory, RegisterNode, ActorEnded, KeepState,
+                     PlaceActor, FindActor, QueryActors, WriteActors, LoseMissingNodes,
+                     Answered<StartActor>, Down> {
  public:
   struct Options {
     std::uint64_t first_life =
         0;  ///< Larger than any of an earlier head's; nanoseconds of the day.
+    std::chrono::nanoseconds patience = std::chrono::seconds(5);
     std::function<void(const std::string&)> say = {};
   };
 
-  explicit ActorDirectory(Options options)
-      : options_(std::move(options)), table_(options_.first_life) {}
+  /// `store` outlives the actor.
+  ActorDirectory(Options options, Store& store)
+      : options_(std::move(options)), table_(options_.first_life), store_(store) {}
 
+  Status on(const BeginDirectory& begin, Context& context);
   Result<std::vector<EndActor>> on(const RegisterNode& node, Context& context);
   Status on(const ActorEnded& ended, Context& context);
+  Status on(KeepState&& keep, std::unique_ptr<Replier<void>>& asker, Context& context);
   Result<PlacedActor> on(PlaceActor&& place, std::unique_ptr<Replier<PlacedActor>>& asker,
                          Context& context);
   Result<PlacedActor> on(const FindActor& find, Context& context);
   Result<ActorsStatus> on(const QueryActors& query, Context& context);
+  Status on(const WriteActors& write, Context& context);
+  Status on(const LoseMissingNodes& lose, Context& context);
   Status on(Answered<StartActor>&& started, Context& context);
   Status on(const Down& down, Context& context);
 
  private:
   using AskerPtr = std::unique_ptr<Replier<PlacedActor>>;
+  using KeeperPtr = std::unique_ptr<Replier<void>>;
 
-  void start(const ActorTable::Entry& entry, const ActorTable::Node& node, Context& context);
+  void lose(const std::string& node, const std::string& why, Context& context);
+  void remove(const std::string& name, Context& context);
+  void changed(const std::string& name, Context& context);
+  void write_soon(Context& context);
+  void refuse_starts(const Error& error);
+  void start_ready(Context& context);
+  Status start(const ActorTable::Entry& entry, Context& context);
   void place_waiting(Context& context);
-  void start_failed(const ActorTable::Entry& entry, const Error& error);
+  void start_failed(ActorTable::Entry& entry, const Error& error, Context& context);
   AskerPtr take_asker(std::uint64_t life);
   void say(const std::string& sentence) const;
 
   const Options options_;
   ActorTable table_;
+  ActorStore store_;
+  bool writes_soon_ = false;                  // WriteActors is in the mailbox
+  std::vector<KeeperPtr> keepers_;            // wait for the next write
   std::map<std::uint64_t, AskerPtr> askers_;  // by life: of actors that start for the first time
+  std::vector<std::uint64_t> placed_;         // lives to be started after the next write
+  std::deque<std::uint64_t> ready_;           // lives to be started; the disk has them
+  std::map<std::uint64_t, std::size_t> sent_states_;  // by life: bytes, until the node answers
+  std::size_t sent_bytes_ = 0;                        // their sum
 };
 
 }  // namespace forebay

@@ -1,12 +1,18 @@
 #include "engine/actors/cluster/actor_node.h"
 
 #include <chrono>
+#include <utility>
+
+#include "core/runtime/ask.h"
 
 namespace forebay {
 namespace {
 
 constexpr std::chrono::milliseconds kLookInterval(100);
 constexpr std::chrono::seconds kRegisterPatience(5);
+constexpr std::chrono::seconds kKeepPatience(10);
+/// States of a node's actors that may be on their way to the head together.
+constexpr std::size_t kMostKeepingBytes = std::size_t{64} << 20;
 
 actors::SpawnOptions options_of(const ActorSpec& spec) {
   return {.name = spec.name,
@@ -62,7 +68,29 @@ Status ActorNode::on(Answered<RegisterNode>&& registered, Context& context) {
   return {};
 }
 
-Status ActorNode::on(const StartActor& start, Context& context) {
+/// The state that the actor begins with, and the way of later ones to the head.
+KeptStatePtr ActorNode::kept_state_of(StartActor& start) const {
+  const auto keep = [name = start.spec.name, life = start.life, directory = options_.directory,
+                     keeping = keeping_](const KeptState::Bytes& state, KeptState::Done done) {
+    const DirectoryRef head = directory();
+    if (head.receiver() == nullptr) {
+      return done(fail(Code::kUnavailable, "no head can be reached that keeps the state"));
+    }
+    const std::size_t bytes = state.size();
+    if (keeping->fetch_add(bytes) + bytes > kMostKeepingBytes) {
+      keeping->fetch_sub(bytes);
+      return done(fail(Code::kOverloaded, "too many states are on their way to the head"));
+    }
+    ask_and_deliver(head, KeepState{name, life, state}, kKeepPatience,
+                    [keeping, bytes, done = std::move(done)](const Status& kept) {
+                      keeping->fetch_sub(bytes);
+                      done(kept);
+                    });
+  };
+  return std::make_shared<KeptState>(std::exchange(start.state, {}), keep);
+}
+
+Status ActorNode::on(StartActor&& start, Context& context) {
   const ActorSpec& spec = start.spec;
   if (const auto before = actors_.find(spec.name); before != actors_.end()) {
     if (before->second.start.life == start.life) return {};
@@ -70,11 +98,13 @@ Status ActorNode::on(const StartActor& start, Context& context) {
   }
   auto factory = types_.factory(spec.type, spec.start);
   if (!factory) return pass(factory);
-  const auto target = host_.spawn(options_of(spec), std::move(*factory));
+  const KeptStatePtr kept = kept_state_of(start);
+  const auto target = host_.spawn(options_of(spec), std::move(*factory), kept);
   const UserRef actor(local_actor(*target).receiver);
   watch(actor, ActorRef<Down>(self(context)));
   names_[actor.id()] = spec.name;
-  actors_[spec.name] = {start, actor};
+  Held& held = actors_[spec.name];
+  held = {std::move(start), actor};
   return {};
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +49,7 @@ class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick,
 
   Status on(const BeginActorNode& begin, Context& context);
   Status on(const ActorNodeTick& tick, Context& context);
-  Status on(const StartActor& start, Context& context);
+  Status on(StartActor&& start, Context& context);
   Status on(const EndActor& end, Context& context);
   Result<UserRef> on(const LocateActor& locate, Context& context);
   Status on(Answered<RegisterNode>&& registered, Context& context);
@@ -54,15 +57,18 @@ class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick,
 
  private:
   struct Held {
-    StartActor start;
+    StartActor start;  ///< Without a state.
     UserRef actor;
   };
 
   void register_here(Context& context);
+  KeptStatePtr kept_state_of(StartActor& start) const;
 
   const Options options_;
   const LoadedTypes& types_;
   UserHost& host_;
+  const std::shared_ptr<std::atomic<std::size_t>> keeping_ =
+      std::make_shared<std::atomic<std::size_t>>(0);  // bytes of states on their way to the head
   std::map<std::string, Held> actors_;
   std::map<ActorId, std::string> names_;  // of the same actors
   DirectoryRef head_;                     // of the session in which this node registered last

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/enum_names.h"
+#include "engine/actors/kept_state.h"
 
 namespace forebay {
 namespace {
@@ -16,7 +17,8 @@ constexpr std::size_t kMostShown = 1000;
 
 constexpr EnumName<ActorTable::State> kStateNames[] = {{"starting", ActorTable::State::kStarting},
                                                        {"running", ActorTable::State::kRunning},
-                                                       {"waiting", ActorTable::State::kWaiting}};
+                                                       {"waiting", ActorTable::State::kWaiting},
+                                                       {"returning", ActorTable::State::kReturning}};
 
 RestartLimit losses_of(const ActorSpec& spec) {
   return {.restarts = static_cast<std::size_t>(spec.restarts), .period = spec.period};
@@ -75,6 +77,37 @@ std::string ActorTable::types_here() const {
   return text.empty() ? "no node" : text;
 }
 
+bool is_sound(const ActorRecord& record) {
+  return is_actor_name(record.spec.name) && record.spec.start.size() <= kMostStartBytes &&
+         record.kept_bytes <= kMostKeptBytes &&
+         (record.node.empty() ? record.life == 0 : is_actor_name(record.node) && record.life > 0);
+}
+
+ActorRecord ActorTable::record(const Entry& entry) {
+  return {.spec = entry.spec,
+          .node = entry.node,
+          .process = entry.process,
+          .life = entry.life,
+          .moves = entry.moves,
+          .started = entry.started,
+          .kept_bytes = entry.kept_bytes};
+}
+
+void ActorTable::restore(const ActorRecord& record) {
+  if (actors_.contains(record.spec.name) || lives_.contains(record.life)) return;
+  Entry& entry = add(record.spec);
+  entry.moves = record.moves;
+  set_kept_bytes(entry, record.kept_bytes);
+  last_life_ = std::max({last_life_, record.life, record.spec.birth});
+  if (record.node.empty()) return;
+  entry.node = record.node;
+  entry.process = record.process;
+  entry.life = record.life;
+  entry.started = record.started;
+  entry.state = State::kReturning;
+  lives_.emplace(entry.life, entry.spec.name);
+}
+
 ActorTable::Entry& ActorTable::add(const ActorSpec& spec) {
   return actors_.emplace(spec.name, Entry{.spec = spec, .losses = Supervisor(losses_of(spec))})
       .first->second;
@@ -85,6 +118,9 @@ void ActorTable::leave_node(Entry& entry) {
   if (node != nodes_.end()) --node->second.actors;
   lives_.erase(entry.life);
   entry.node.clear();
+  entry.process = 0;
+  entry.life = 0;
+  entry.started = false;
   entry.state = State::kWaiting;
 }
 
@@ -92,6 +128,7 @@ void ActorTable::remove(const std::string& name) {
   const auto found = actors_.find(name);
   if (found == actors_.end()) return;
   leave_node(found->second);
+  set_kept_bytes(found->second, 0);
   actors_.erase(found);
 }
 
@@ -104,6 +141,7 @@ const ActorTable::Node* ActorTable::place(Entry& entry, const std::string& wante
   if (best == nullptr) return nullptr;
   ++best->actors;
   entry.node = best->name;
+  entry.process = best->process;
   entry.state = State::kStarting;
   entry.life = ++last_life_;
   if (entry.spec.birth == 0) entry.spec.birth = entry.life;
@@ -125,40 +163,69 @@ Status ActorTable::check(const RegisterNode& node) const {
                                   ": another process with actors has this name; give --name NAME");
 }
 
-std::vector<EndActor> ActorTable::add(const RegisterNode& node) {
-  Node& added = nodes_[node.name];
-  added = {.name = node.name,
-           .address = node.address,
-           .process = node.process,
-           .types = {node.types.begin(), node.types.end()},
-           .ref = node.node,
-           .actors = added.actors};
-  std::vector<EndActor> stale;
+bool ActorTable::is_another_process(const RegisterNode& node) const {
+  return std::any_of(actors_.begin(), actors_.end(), [&node](const auto& one) {
+    const Entry& entry = one.second;
+    return entry.state == State::kReturning && entry.node == node.name &&
+           entry.process != node.process;
+  });
+}
+
+ActorTable::Joined ActorTable::add(const RegisterNode& node) {
+  Joined joined;
   std::set<std::string> held;
   for (const StartActor& one : node.holds) {
     const std::string& name = one.spec.name;
     Entry* entry = find(name);
     if (entry == nullptr && is_actor_name(name) && !lives_.contains(one.life)) {
-      entry = &add(one.spec);  // of a head that was restarted
+      entry = &add(one.spec);  // of a head that had another store
       entry->node = node.name;
       entry->life = one.life;
-      entry->state = State::kRunning;
+      entry->state = State::kReturning;
       lives_.emplace(one.life, name);
       last_life_ = std::max(last_life_, one.life);
-      ++added.actors;
-    } else if (entry == nullptr || entry->life != one.life || entry->node != node.name) {
-      stale.push_back({name, one.life});
-      continue;
     }
-    held.insert(name);
+    if (entry != nullptr && entry->life == one.life && entry->node == node.name) {
+      held.insert(name);
+    } else {
+      joined.stale.push_back({name, one.life});
+    }
   }
   std::vector<std::string> gone;
-  for (const auto& [name, entry] : actors_) {
-    const bool here = entry.node == node.name && entry.state == State::kRunning;
-    if (here && !held.contains(name)) gone.push_back(name);
+  Node& added = nodes_[node.name];
+  added = {.name = node.name,
+           .address = node.address,
+           .process = node.process,
+           .types = {node.types.begin(), node.types.end()},
+           .ref = node.node};
+  for (auto& [name, entry] : actors_) {
+    if (entry.node != node.name) continue;
+    ++added.actors;
+    const bool is_held = held.contains(name);
+    if (entry.state == State::kStarting && !is_held) continue;
+    joined.changed.push_back(name);
+    if (!settle(entry, node, is_held)) gone.push_back(name);
   }
   for (const std::string& name : gone) remove(name);
-  return stale;
+  return joined;
+}
+
+/// Whether an actor of a node that registers goes on.
+bool ActorTable::settle(Entry& entry, const RegisterNode& node, bool held) {
+  if (!held && entry.started) return false;
+  if (!held) {
+    leave_node(entry);
+    return true;
+  }
+  entry.process = node.process;
+  entry.state = State::kRunning;
+  entry.started = true;
+  return true;
+}
+
+void ActorTable::set_kept_bytes(Entry& entry, std::uint64_t bytes) {
+  kept_bytes_ += bytes - entry.kept_bytes;
+  entry.kept_bytes = bytes;
 }
 
 const ActorTable::Node* ActorTable::node_of(ActorId ref) const {
@@ -184,8 +251,21 @@ ActorTable::Loss ActorTable::lose(const std::string& node, Time now) {
     (again ? loss.moving : loss.ended).push_back(name);
   }
   nodes_.erase(node);
-  for (const std::string& name : loss.ended) actors_.erase(name);
+  for (const std::string& name : loss.ended) remove(name);
   return loss;
+}
+
+std::set<std::string> ActorTable::missing_nodes() const {
+  std::set<std::string> nodes;
+  for (const auto& [name, entry] : actors_) {
+    if (entry.state == State::kReturning) nodes.insert(entry.node);
+  }
+  return nodes;
+}
+
+const ActorTable::Entry* ActorTable::find(const std::string& name) const {
+  const auto found = actors_.find(name);
+  return found == actors_.end() ? nullptr : &found->second;
 }
 
 ActorTable::Entry* ActorTable::find(const std::string& name) {
@@ -210,6 +290,11 @@ Result<PlacedActor> ActorTable::where(const std::string& name) const {
   }
   if (entry.state == State::kStarting) {
     return fail(Code::kUnavailable, "actor " + name + " is being started on node " + entry.node);
+  }
+  if (entry.state == State::kReturning) {
+    return fail(Code::kUnavailable,
+                "actor " + name + ": its node " + entry.node +
+                    " has not reached the head again since the head was started");
   }
   return PlacedActor{.name = name,
                      .node = entry.node,

@@ -18,6 +18,24 @@ namespace forebay {
 /// Whether `name` may be an actor's: 1 to 128 bytes without control characters.
 bool is_actor_name(std::string_view name);
 
+/// What a head keeps of an actor on its disk.
+struct ActorRecord {
+  ActorSpec spec;
+  std::string node;           ///< Empty while it waits for one.
+  std::uint64_t process = 0;  ///< Of the node.
+  std::uint64_t life = 0;
+  std::uint64_t moves = 0;
+  bool started = false;          ///< The node has confirmed this life.
+  std::uint64_t kept_bytes = 0;  ///< Of its kept state.
+  static auto fields(auto& self) {
+    return std::tie(self.spec, self.node, self.process, self.life, self.moves, self.started,
+                    self.kept_bytes);
+  }
+};
+
+/// Whether a head may have stored this record.
+bool is_sound(const ActorRecord& record);
+
 /// The nodes and actors of a cluster, as a head knows them.
 ///
 /// Pure: decides, and sends nothing. Belongs to one thread.
@@ -25,7 +43,12 @@ class ActorTable {
  public:
   using Time = std::chrono::nanoseconds;
 
-  enum class State : std::uint8_t { kStarting, kRunning, kWaiting };
+  enum class State : std::uint8_t {
+    kStarting,
+    kRunning,
+    kWaiting,    ///< For a node.
+    kReturning,  ///< Its node has not registered since the head was started.
+  };
 
   struct Node {
     std::string name;
@@ -41,8 +64,11 @@ class ActorTable {
     Supervisor losses{RestartLimit{}};  ///< Of its nodes.
     State state = State::kWaiting;
     std::string node = {};  ///< Empty while it waits.
+    std::uint64_t process = 0;  ///< Of the node.
     std::uint64_t life = 0;
     std::uint64_t moves = 0;
+    bool started = false;          ///< The node has confirmed this life.
+    std::uint64_t kept_bytes = 0;  ///< Of its kept state.
   };
 
   /// Lives are numbered from here on.
@@ -52,6 +78,9 @@ class ActorTable {
   /// has its type, or there is no such node; kOverloaded: too many actors.
   Status check(const PlaceActor& place) const;
   Entry& add(const ActorSpec& spec);
+  /// Adds an actor as an earlier head had it: its node is expected to register.
+  void restore(const ActorRecord& record);
+  static ActorRecord record(const Entry& entry);
   void remove(const std::string& name);
 
   /// Puts the actor on `wanted`, or on the node with the fewest actors of those that have its type,
@@ -60,9 +89,17 @@ class ActorTable {
 
   /// What is wrong with a registration. A process may register again.
   Status check(const RegisterNode& node) const;
-  /// Adds the node and those of its actors that the table does not know or knows to be there, and
-  /// removes those that it no longer holds. Returns its actors that have to end.
-  std::vector<EndActor> add(const RegisterNode& node);
+  /// Whether another process of this name had actors at an earlier head.
+  bool is_another_process(const RegisterNode& node) const;
+  /// What a registration does.
+  struct Joined {
+    std::vector<EndActor> stale;       ///< Actors that have to end on the node.
+    std::vector<std::string> changed;  ///< Adopted, back, removed, or waiting for a node now.
+  };
+  /// Adds the node and those of its actors that the table does not know or knows to be there.
+  /// Removes those that it no longer holds; one whose start it has not confirmed is to be started
+  /// again.
+  Joined add(const RegisterNode& node);
   /// The node behind this reference, or null.
   const Node* node_of(ActorId ref) const;
   const Node* node_named(const std::string& name) const;
@@ -74,8 +111,18 @@ class ActorTable {
     std::vector<std::uint64_t> lives;  ///< Of both, on the lost node.
   };
   Loss lose(const std::string& node, Time now);
+  /// Nodes that have not registered since the head was started, though they had actors.
+  std::set<std::string> missing_nodes() const;
+  /// Takes an actor from its node; it waits for another one.
+  void leave_node(Entry& entry);
+
+  /// The actor's kept state takes so many bytes now.
+  void set_kept_bytes(Entry& entry, std::uint64_t bytes);
+  /// The bytes of all kept states.
+  std::uint64_t kept_bytes() const { return kept_bytes_; }
 
   Entry* find(const std::string& name);
+  const Entry* find(const std::string& name) const;
   Entry* with_life(std::uint64_t life);
   /// kNotFound: no such actor; kUnavailable: it is not running now.
   Result<PlacedActor> where(const std::string& name) const;
@@ -84,9 +131,10 @@ class ActorTable {
 
  private:
   std::string types_here() const;
-  void leave_node(Entry& entry);
+  bool settle(Entry& entry, const RegisterNode& node, bool held);
 
   std::uint64_t last_life_;
+  std::uint64_t kept_bytes_ = 0;
   std::map<std::string, Node> nodes_;
   std::map<std::string, Entry> actors_;
   std::map<std::uint64_t, std::string> lives_;  // names of actors on nodes

@@ -27,14 +27,17 @@ forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& st
                                              ": its arguments must not hold references to "
                                              "actors; send them in a message");
   }
-  return PlaceActor{.spec = {.name = options.name,
-                             .type = options.type,
-                             .start = std::move(packed.bytes),
-                             .mailbox_bytes = options.mailbox_bytes,
-                             .restarts = options.restarts,
-                             .period = options.period,
-                             .own_thread = options.own_thread},
-                    .node = options.node};
+  PlaceActor place;
+  place.node = options.node;
+  ActorSpec& spec = place.spec;
+  spec.name = options.name;
+  spec.type = options.type;
+  spec.start = std::move(packed.bytes);
+  spec.mailbox_bytes = options.mailbox_bytes;
+  spec.restarts = options.restarts;
+  spec.period = options.period;
+  spec.own_thread = options.own_thread;
+  return place;
 }
 
 }  // namespace

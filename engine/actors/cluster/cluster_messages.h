@@ -39,7 +39,8 @@ struct StartActor {
   static constexpr std::string_view kTag = "actors.start/1";
   ActorSpec spec;
   std::uint64_t life = 0;  ///< Differs for each start of an actor on a node.
-  static auto fields(auto& self) { return std::tie(self.spec, self.life); }
+  std::vector<std::byte> state = {};  ///< What it has kept last; empty: nothing.
+  static auto fields(auto& self) { return std::tie(self.spec, self.life, self.state); }
 };
 
 /// Head → node: this actor is not to live there any more.
@@ -76,6 +77,16 @@ struct ActorEnded {
   std::string reason;
   static auto fields(auto& self) { return std::tie(self.name, self.life, self.reason); }
 };
+
+/// Node → head: an actor keeps this state. Answered when it is on the head's disk.
+struct KeepState {
+  static constexpr std::string_view kTag = "actors.keep/1";
+  std::string name;
+  std::uint64_t life = 0;
+  std::vector<std::byte> state;
+  static auto fields(auto& self) { return std::tie(self.name, self.life, self.state); }
+};
+inline std::size_t bytes_of(const KeepState& keep) { return sizeof(keep) + keep.state.size(); }
 
 /// Where an actor lives.
 struct PlacedActor {
@@ -134,7 +145,8 @@ struct QueryActors {
   static auto fields(auto&) { return std::tie(); }
 };
 
-using DirectoryRef = ActorRef<RegisterNode, ActorEnded, PlaceActor, FindActor, QueryActors>;
+using DirectoryRef =
+    ActorRef<RegisterNode, ActorEnded, KeepState, PlaceActor, FindActor, QueryActors>;
 
 /// Program → node: give me a reference to this actor.
 struct LocateActor {

@@ -7,15 +7,6 @@
 #include "engine/actors/user_message.h"
 
 namespace forebay {
-namespace {
-
-/// Arguments are sent without references to actors.
-class NoActorsInArguments final : public ActorFinder {
- public:
-  actors::TargetPtr target_of(const ReceiverPtr&) override { return nullptr; }
-};
-
-}  // namespace
 
 void LoadedTypes::add_type(std::string_view type, const actors::ValueType* start, Make make) {
   if (!is_actor_name(type)) {
@@ -35,7 +26,7 @@ Result<actors::ActorFactory> LoadedTypes::factory(const std::string& type,
                                                   std::span<const std::byte> start) const {
   const auto found = types_.find(type);
   if (found == types_.end()) return fail(Code::kNotFound, "this node has no type " + type);
-  NoActorsInArguments none;
+  NoActors none;
   const PackedValue packed{.number = 0, .bytes = {start.begin(), start.end()}, .actors = {}};
   auto arguments = unpack(packed, found->second.start, none);
   if (!arguments) {

@@ -46,6 +46,7 @@ struct TableFixture {
     const auto* node = table.place(entry, place.node);
     REQUIRE(node != nullptr);
     entry.state = ActorTable::State::kRunning;
+    entry.started = true;
     return node->name;
   }
 };
@@ -115,7 +116,7 @@ TEST_CASE_METHOD(TableFixture, "a node that comes back keeps what is still its o
     ActorTable fresh(1000);
     auto again = node("n1", {"shard"});
     again.holds = {held};
-    CHECK(fresh.add(again).empty());
+    CHECK(fresh.add(again).stale.empty());
     CHECK(fresh.where("a")->life == held.life);
   }
   SECTION("unless it was started elsewhere meanwhile") {
@@ -124,7 +125,7 @@ TEST_CASE_METHOD(TableFixture, "a node that comes back keeps what is still its o
     REQUIRE(table.place(*table.find("a"), ""));
     auto again = node("n1", {"shard"});
     again.holds = {held};
-    const auto stale = table.add(again);
+    const auto stale = table.add(again).stale;
     REQUIRE(stale.size() == 1);
     CHECK(stale.front().life == held.life);
   }

@@ -55,6 +55,34 @@ struct Counter : Actor<Counter, Add, Total, Late, Crash> {
   int total;
 };
 
+struct Keep {
+  static constexpr std::string_view kTag = "test/keep";
+  static auto fields(auto&) { return std::tie(); }
+};
+using AdderRef = Ref<Add>;
+struct KeptCounts {
+  std::vector<int> counts;
+  AdderRef other;
+  static auto fields(auto& self) { return std::tie(self.counts, self.other); }
+};
+/// Keeps what it was told, when it is told to.
+struct Keeping : Actor<Keeping, Add, Total, Keep, Crash> {
+  explicit Keeping(std::size_t bytes, AdderRef to = {}) : padding(bytes), other(std::move(to)) {}
+  void on(const Add& add) { counts.push_back(add.count); }
+  int on(const Total&) const { return static_cast<int>(counts.size()); }
+  Future<std::monostate> on(const Keep&, Context& context) { return keep(context); }
+  void on(const Crash&) { throw std::runtime_error("the actor broke"); }
+  KeptCounts save() const {
+    KeptCounts kept{counts, other};
+    kept.counts.resize(counts.size() + padding);
+    return kept;
+  }
+  void load(const KeptCounts& kept) { counts = kept.counts; }
+  std::vector<int> counts;
+  std::size_t padding;
+  AdderRef other;
+};
+
 struct Watching : Actor<Watching, Down> {
   explicit Watching(std::vector<Down>* into) : downs(into) {}
   void on(const Down& down) { downs->push_back(down); }
@@ -120,6 +148,34 @@ TEST_CASE("an actor that crashes starts anew within its limit, then ends with Do
   const auto refused = counter.tell(Add{1});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kNotFound);
+}
+
+TEST_CASE("an actor that crashes goes on from the state that it kept last", "[actors][kept]") {
+  TestSystem system(1);
+  const auto actor = system.spawn<Keeping>({.name = "keeping", .restarts = 9}, std::size_t{0});
+  const auto crash = [&] { CHECK_FALSE(system.wait(actor.ask(Crash{}, 1s))); };
+  REQUIRE(actor.tell(Add{1}));
+  crash();
+  CHECK(*system.wait(actor.ask(Total{}, 1s)) == 0);  // Nothing was kept.
+  for (int kept = 1; kept <= 2; ++kept) {
+    REQUIRE(actor.tell(Add{1}));
+    CHECK(system.wait(actor.ask(Keep{}, 1s)));
+    REQUIRE(actor.tell(Add{1}));
+    crash();
+    CHECK(*system.wait(actor.ask(Total{}, 1s)) == kept);
+  }
+}
+
+TEST_CASE("a state that is too large or holds a reference is not kept", "[actors][kept]") {
+  TestSystem system(1);
+  const auto counter = system.spawn<Counter>({.name = "counter"});
+  const auto large = system.spawn<Keeping>({.name = "large"}, std::size_t{5} << 20);
+  const auto refused = system.wait(large.ask(Keep{}, 1s));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  CHECK(refused.error().message.find("at most 16 MiB") != std::string::npos);
+  const auto pointing = system.spawn<Keeping>({.name = "pointing"}, std::size_t{0}, counter);
+  CHECK(system.wait(pointing.ask(Keep{}, 1s)).error().code == Code::kInvalid);
 }
 
 TEST_CASE("an actor that is stopped handles what waits for it, and ends without a reason",

@@ -54,10 +54,6 @@ struct Appended {
   static auto fields(auto& self) { return std::tie(self.x, self.y, self.later); }
 };
 
-struct NoActors final : ActorFinder {
-  actors::TargetPtr target_of(const ReceiverPtr&) override { return nullptr; }
-};
-
 }  // namespace
 
 TEST_CASE("every kind of field is written and read again", "[actors][wire]") {

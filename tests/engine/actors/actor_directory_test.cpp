@@ -1,0 +1,335 @@
+#include "engine/actors/cluster/actor_directory.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/actor_host.h"
+#include "core/runtime/timer_queue.h"
+#include "core/store/store.h"
+#include "engine/actors/kept_state.h"
+#include "engine/actors/seeded_executor.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A store in memory that a test can make refuse.
+struct MoodyStore final : Store {
+  Result<std::string> get(std::string_view key) const override {
+    if (!reads) return fail(Code::kUnavailable, "the disk does not answer");
+    return kept.get(key);
+  }
+  Status write(const StoreBatch& batch) override {
+    if (!writes) return fail(Code::kUnavailable, "the disk is full");
+    return kept.write(batch);
+  }
+  Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const override {
+    if (!reads) return fail(Code::kUnavailable, "the disk does not answer");
+    return kept.scan(prefix, from, visit);
+  }
+  MemoryStore kept;
+  bool reads = true;
+  bool writes = true;
+};
+
+/// A node that makes no actors and remembers what it was told.
+struct FakeNode final : ActorOf<FakeNode, StartActor, EndActor> {
+  explicit FakeNode(std::vector<StartActor>* into) : starts(into) {}
+  Status on(StartActor&& start, Context&) {
+    starts->push_back(std::move(start));
+    return {};
+  }
+  Status on(const EndActor&, Context&) { return {}; }
+  std::vector<StartActor>* starts;
+};
+
+std::vector<std::byte> bytes_of_text(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+/// A head's directory and nodes in one host; the store outlives heads.
+class DirectoryFixture {
+ public:
+  DirectoryFixture() { start_head(); }
+  ~DirectoryFixture() {
+    host.stop_all(ActorHost::Stop::kNow);
+    run();
+  }
+
+  void run() {
+    while (executor.step()) continue;
+  }
+  void advance(std::chrono::nanoseconds by) {
+    clock.advance(by);
+    timers.fire(clock.now());
+    run();
+  }
+  /// Another head takes over the store.
+  void start_head() {
+    if (directory.receiver() != nullptr) directory.stop();
+    run();
+    const ActorDirectory::Options options{
+        .first_life = 100, .say = [this](const std::string& line) { said += line + '\n'; }};
+    directory = host.spawn({.name = "directory", .mailbox_bytes = std::size_t{1} << 30}, [this, options] {
+      return std::make_unique<ActorDirectory>(options, store);
+    });
+    REQUIRE(directory.tell(BeginDirectory{}));
+    run();
+  }
+
+  template <Message M>
+  Result<ReplyOf<M>> ask(M message) {
+    std::optional<Result<ReplyOf<M>>> answer;
+    ask_and_deliver(directory, std::move(message), 1s,
+                    [&answer](Result<ReplyOf<M>> result) { answer = std::move(result); });
+    run();
+    return answer.value_or(fail(Code::kTimeout, "no answer"));
+  }
+
+  struct TestNode {
+    ActorRef<StartActor, EndActor> ref;
+    std::shared_ptr<std::vector<StartActor>> starts = std::make_shared<std::vector<StartActor>>();
+  };
+  TestNode add_node(const std::string& name, std::vector<StartActor> holds = {},
+                    std::uint64_t process = 7) {
+    TestNode node;
+    node.ref = host.spawn({.name = name}, [starts = node.starts.get()] {
+      return std::make_unique<FakeNode>(starts);
+    });
+    REQUIRE(ask(RegisterNode{.name = name,
+                             .address = name + ":1",
+                             .process = process,
+                             .types = {"shard"},
+                             .holds = std::move(holds),
+                             .node = ActorNodeRef(node.ref)}));
+    all.push_back(node.starts);
+    return node;
+  }
+  Result<PlacedActor> spawn(const std::string& name, std::uint64_t restarts) {
+    PlaceActor place;
+    place.spec = {.name = name, .type = "shard", .start = {}, .restarts = restarts, .period = 1min};
+    return ask(std::move(place));
+  }
+  Status keep(const PlacedActor& actor, const std::string& state) {
+    return ask(KeepState{.name = actor.name, .life = actor.life, .state = bytes_of_text(state)});
+  }
+  void lose(const TestNode& node) {
+    node.ref.stop();
+    run();
+  }
+
+  SimulatedClock clock;
+  TimerQueue timers;
+  SeededExecutor executor{1};
+  ActorHost host{{.executor = executor, .timers = timers, .clock = clock}};
+  MoodyStore store;
+  std::string said;
+  ActorDirectory::Ref directory;
+  std::vector<std::shared_ptr<std::vector<StartActor>>> all;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(DirectoryFixture, "a lost node's actor starts elsewhere from its kept state",
+                 "[actors][kept]") {
+  const TestNode one = add_node("n1");
+  const auto placed = spawn("a", 3);
+  REQUIRE(placed);
+  CHECK(one.starts->back().state.empty());
+  CHECK(keep(*placed, "first"));
+  CHECK(keep(*placed, "second"));
+  const TestNode two = add_node("n2");
+  lose(one);
+  REQUIRE(two.starts->size() == 1);
+  CHECK(two.starts->back().state == bytes_of_text("second"));
+  CHECK(ask(FindActor{"a"})->node == "n2");
+  // The start on the lost node keeps nothing any more.
+  CHECK(keep(*placed, "late").error().code == Code::kNotFound);
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "states that the head cannot take are refused",
+                 "[actors][kept]") {
+  add_node("n1");
+  const auto placed = spawn("a", 3);
+  REQUIRE(placed);
+  CHECK(keep(*placed, "").error().code == Code::kInvalid);
+  CHECK(keep(*placed, std::string(kMostKeptBytes + 1, 'x')).error().code == Code::kInvalid);
+  PlacedActor other = *placed;
+  other.name = "b";
+  CHECK(keep(other, "x").error().code == Code::kNotFound);
+  CHECK(keep(*placed, std::string(kMostKeptBytes, 'x')));
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "states that wait for the disk are bounded", "[actors][kept]") {
+  add_node("n1");
+  std::vector<PlacedActor> placed;
+  for (const char* name : {"a", "b", "c", "d", "e"}) placed.push_back(spawn(name, 3).value());
+  std::size_t kept = 0;
+  std::size_t refused = 0;
+  for (const PlacedActor& actor : placed) {
+    KeepState keep{.name = actor.name, .life = actor.life, .state = {}};
+    keep.state.resize(kMostKeptBytes);
+    ask_and_deliver(directory, std::move(keep), 1s, [&](const Status& status) {
+      ++(status ? kept : refused);
+      if (!status) CHECK(status.error().code == Code::kOverloaded);
+    });
+  }
+  run();
+  CHECK(kept == 4);
+  CHECK(refused == 1);
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "an actor does not get the state of an earlier one of its name",
+                 "[actors][kept]") {
+  const TestNode one = add_node("n1");
+  const auto first = spawn("a", 3);
+  REQUIRE(first);
+  CHECK(keep(*first, "old"));
+  REQUIRE(directory.tell(ActorEnded{"a", first->life, "it broke"}));
+  const auto second = spawn("a", 3);
+  REQUIRE(second);
+  start_head();
+  add_node("n2");
+  advance(10s);  // The first node has not come back.
+  REQUIRE(all.back()->size() == 1);
+  CHECK(all.back()->back().state.empty());
+  CHECK(said.find("a on node n1 has ended: it broke") != std::string::npos);
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "another head goes on with the actors of the store",
+                 "[actors][kept]") {
+  const TestNode one = add_node("n1");
+  const auto placed = spawn("a", 1);
+  REQUIRE(placed);
+  CHECK(keep(*placed, "kept"));
+  const StartActor held = one.starts->back();
+  start_head();
+  CHECK(ask(FindActor{"a"}).error().code == Code::kUnavailable);
+  CHECK(spawn("a", 1).error().code == Code::kInvalid);  // Its name is taken.
+
+  SECTION("when their node comes back") {
+    const TestNode again = add_node("n1", {held});
+    CHECK(ask(FindActor{"a"})->life == placed->life);
+    CHECK(spawn("a", 1).error().code == Code::kInvalid);
+    CHECK(keep(*placed, "later"));
+    advance(10s);
+    CHECK(ask(FindActor{"a"})->node == "n1");
+    lose(again);
+    CHECK(add_node("n2").starts->back().state == bytes_of_text("later"));
+  }
+  SECTION("elsewhere, when it does not") {
+    const TestNode other = add_node("n2");
+    advance(4s);
+    CHECK(other.starts->empty());
+    advance(1s);
+    REQUIRE(other.starts->size() == 1);
+    CHECK(other.starts->back().state == bytes_of_text("kept"));
+    const auto moved = ask(FindActor{"a"});
+    REQUIRE(moved);
+    CHECK(moved->birth == placed->birth);
+    CHECK(moved->moves == 1);
+  }
+  SECTION("at once, when another process has its name") {
+    CHECK(add_node("n1", {}, 8).starts->back().state == bytes_of_text("kept"));
+  }
+  SECTION("which have ended, if their node holds them no longer") {
+    add_node("n1");
+    CHECK(ask(FindActor{"a"}).error().code == Code::kNotFound);
+    start_head();
+    CHECK(ask(QueryActors{})->actors == 0);
+  }
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "an actor that waits for a node does so at the next head",
+                 "[actors][kept]") {
+  const TestNode one = add_node("n1");
+  const auto placed = spawn("a", 1);
+  REQUIRE(placed);
+  CHECK(keep(*placed, "kept"));
+  lose(one);
+  start_head();
+  CHECK(add_node("n2").starts->back().state == bytes_of_text("kept"));
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "a disk that refuses", "[actors][kept]") {
+  const TestNode one = add_node("n1");
+  const auto placed = spawn("a", 3);
+  REQUIRE(placed);
+  CHECK(keep(*placed, "kept"));
+  store.writes = false;
+
+  SECTION("refuses new actors and states, and is tried again") {
+    CHECK(keep(*placed, "later").error().code == Code::kUnavailable);
+    advance(1s);
+    std::optional<Result<PlacedActor>> answer;
+    PlaceActor place;
+    place.spec = {.name = "b", .type = "shard", .start = {}};
+    ask_and_deliver(directory, std::move(place), 9s,
+                    [&answer](Result<PlacedActor> result) { answer = std::move(result); });
+    advance(1s);
+    REQUIRE(answer);
+    CHECK(answer->error().message.find("b cannot be stored: the disk is full") !=
+          std::string::npos);
+    store.writes = true;
+    advance(1s);
+    CHECK(spawn("b", 0));
+    CHECK(keep(*placed, "later"));
+  }
+  SECTION("does not keep actors from starting elsewhere") {
+    const TestNode two = add_node("n2");
+    lose(one);
+    advance(1s);
+    CHECK(two.starts->back().state == bytes_of_text("kept"));
+    store.writes = true;
+    advance(1s);
+    start_head();
+    CHECK(ask(FindActor{"a"}).error().message.find("n2") != std::string::npos);
+  }
+  SECTION("to be read delays a start") {
+    store.writes = true;
+    const TestNode two = add_node("n2");
+    store.reads = false;
+    lose(one);
+    advance(1s);
+    CHECK(two.starts->empty());
+    store.reads = true;
+    advance(1s);
+    CHECK(two.starts->back().state == bytes_of_text("kept"));
+  }
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "what is damaged in the store is left out", "[actors][kept]") {
+  const TestNode one = add_node("n1");
+  const auto placed = spawn("a", 3);
+  REQUIRE(placed);
+  REQUIRE(spawn("b", 3));
+  CHECK(keep(*placed, "kept"));
+  StoreBatch damage;
+  damage.put("actors/record/b", "\x93");
+  damage.put("actors/record/c", *store.get("actors/record/a"));
+  damage.put("actors/state/a", "\x92\x01");
+  REQUIRE(store.write(damage));
+  start_head();
+  CHECK(said.find("the stored actor b") != std::string::npos);
+  CHECK(said.find("the stored actor c is not one of this program") != std::string::npos);
+  CHECK(ask(QueryActors{})->actors == 1);
+  add_node("n2");
+  advance(5s);
+  CHECK(said.find("actor a cannot be started") != std::string::npos);
+  CHECK(ask(FindActor{"a"}).error().code == Code::kNotFound);
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "a store that cannot be read is said", "[actors][kept]") {
+  store.reads = false;
+  start_head();
+  CHECK(said.find("cannot be read: the disk does not answer") != std::string::npos);
+}
+
+}  // namespace forebay
