@@ -7,8 +7,8 @@ namespace forebay {
 void KeptState::keep(const actors::Box& state, Done done) {
   PackedValue packed = pack(state);
   if (!packed.actors.empty()) {
-    return done(fail(Code::kInvalid,
-                     "a kept state must not hold references to actors; keep their names"));
+    return done(
+        fail(Code::kInvalid, "a kept state must not hold references to actors; keep their names"));
   }
   if (packed.bytes.size() > kMostKeptBytes) {
     return done(fail(Code::kInvalid, "the state takes " + std::to_string(packed.bytes.size()) +

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostKeptBytes = std::size_t{16} << 20;
 /// The state that one actor has kept last, as bytes. Outlives the actor's crashes, and holds the
 /// bytes of it in memory.
 ///
-/// Used by one thread at a time: first by whoever starts the actor, then on the actor's turns.
+/// Used by one thread at a time: first by that which starts the actor, then on the actor's turns.
 class KeptState {
  public:
   using Bytes = std::vector<std::byte>;

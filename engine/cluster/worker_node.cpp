@@ -24,6 +24,8 @@ Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
                                        .libraries = given.actors,
                                        .listen = given.listen,
                                        .has_keys = !given.keys.empty(),
+                                       .cpus = static_cast<std::uint64_t>(given.place.cpus),
+                                       .memory_bytes = given.place.memory_bytes,
                                        .say = given.say});
     if (!hosting) return pass(hosting);
     end->hosting_ = std::move(*hosting);

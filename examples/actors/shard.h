@@ -14,7 +14,7 @@ constexpr std::uint64_t kKeepEvery = 10;  // steps
 
 // The state of a shard.
 struct ShardState {
-  std::uint64_t steps = 0;  // whose gradients the values include
+  std::uint64_t steps = 0;  // the last one in the values
   std::vector<double> values;
   static auto fields(auto& self) { return std::tie(self.steps, self.values); }
 };

@@ -324,7 +324,7 @@ class Actor : public ActorObject {
   /// This actor's own reference.
   static Ref self(Context& context) { return Ref(context.turn().self()); }
 
-  /// Keeps what save() returns now, instead of what was kept before. The answer comes when it is
+  /// Keeps what save() returns now, instead of the state before. The answer comes when it is
   /// safe: an actor on a node of a cluster keeps its state with the head, and one in this process
   /// in memory. Several may be on their way; the last call counts. kInvalid: the state takes more
   /// than 16 MiB or holds references; kUnavailable, kTimeout: the head cannot be reached, or it has

@@ -41,7 +41,7 @@
 namespace forebay::actors {
 
 /// The version of what a library of actors and Forebay agree on.
-inline constexpr std::uint32_t kLibraryVersion = 1;
+inline constexpr std::uint32_t kLibraryVersion = 2;
 
 /// The arguments of an actor's constructor, as they travel.
 template <class... Args>
@@ -86,16 +86,30 @@ class ActorTypes {
   virtual void add_type(std::string_view type, const ValueType* start, Make make) = 0;
 };
 
+/// Which of the nodes with room an actor goes to.
+enum class Placing : std::uint8_t {
+  kSpread,  ///< The one with the fewest actors.
+  kPack,    ///< The one with the most.
+};
+
 /// How an actor is started on a node.
 struct ClusterSpawn {
   std::string type;  ///< As its library added it.
   std::string name;  ///< Unique in the cluster while the actor lives: 1 to 128 bytes, one line.
-  std::string node = {};  ///< Where it starts; "": the node with the fewest actors.
+  std::string node = {};                    ///< Where it starts; "": see `near` and `placing`.
   std::size_t mailbox_bytes = 1024 * 1024;  ///< What may wait for it; 0 is no limit.
   /// After so many crashes within `period` it ends, and after the loss of so many of its nodes.
   std::size_t restarts = 0;
   std::chrono::nanoseconds period = std::chrono::minutes(1);
   bool own_thread = false;  ///< For an actor that blocks or computes for long.
+  /// What it needs of a node, of the CPUs and the memory that `forebay worker --cpus N --memory
+  /// SIZE` has announced. Accounted for, in thousandths of a CPU, and not enforced.
+  double cpus = 0;
+  std::uint64_t memory_bytes = 0;
+  Placing placing = Placing::kSpread;
+  /// The name of an actor on whose node it starts. When it is started again elsewhere, that node is
+  /// tried first.
+  std::string near = {};
 };
 
 /// Where an actor is.
@@ -127,8 +141,10 @@ class Cluster final {
   Cluster& operator=(Cluster&&) noexcept;
   ~Cluster();
 
-  /// Starts an actor on a node. kInvalid: a wrong name, or one that is taken; kUnavailable: no node
-  /// has this type, or the node went meanwhile: then the actor may or may not have been started.
+  /// Starts an actor on a node. kInvalid: a wrong name, or one that is taken; kNotFound: no node
+  /// has this type, or there is no such node or actor `near`; kOverloaded: no node has room, and
+  /// the message says what each of them lacks; kUnavailable: the head or the node went meanwhile:
+  /// then the actor may or may not have been started.
   template <class A, class... Args>
   Future<typename A::Ref> spawn(const ClusterSpawn& options, Args... args) {
     static_assert(check_start<A, Args...>());

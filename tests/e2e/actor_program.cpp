@@ -1,5 +1,6 @@
 // Does what actors_cluster_test.py writes, a command a line, and prints what came of each.
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -76,6 +77,12 @@ class Program {
   std::string spawn(const std::string& name, int from, std::istringstream& rest) {
     ClusterSpawn options{.type = "counter", .name = name};
     rest >> options.restarts >> options.node;
+    if (options.node == "anywhere") options.node.clear();
+    std::uint64_t mib = 0;
+    std::string placing;
+    rest >> options.cpus >> mib >> placing >> options.near;
+    options.memory_bytes = mib << 20;
+    if (placing == "pack") options.placing = Placing::kPack;
     if (options.node == "nowhere") options.type = "nothing";
     if (options.node == "nowhere") options.node.clear();
     return keep(name, cluster_.spawn<Counter>(options, from).wait());

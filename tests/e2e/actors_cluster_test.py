@@ -232,6 +232,25 @@ class ActorsOnOtherProcesses(ActorScenario):
         self.until(program, "7", "total", "stays", seconds=12)
         self.until(program, "6", "total", "moves")
 
+    def test_actors_go_where_there_is_room(self):
+        self.node("n1")
+        program = Program(self, self.head.address)
+        spawn = lambda name, *options: program.do("spawn", name, 1, 3, *options)
+        self.assertEqual(spawn("a", "anywhere", 0.75, 200), "done")
+        self.assertEqual(spawn("b", "anywhere", 0.5, 150),
+                         "error 3 actor b needs 0.5 CPUs and 150 MiB, and no node has room: n1 lacks 0.25 CPUs and 50 MiB")
+        self.assertEqual(spawn("b", "anywhere", -1), "error 0 actor b: its CPUs must be a number from 0 to 1,000,000")
+        self.node("n2")
+        self.assertEqual(spawn("b", "anywhere", 0.5, 150), "done")
+        self.assertEqual(spawn("c", "anywhere", 0, 0, "pack", "b"), "done")
+        self.assertEqual(spawn("d", "anywhere", 0, 0, "pack"), "done")
+        self.assertEqual([program.do("place", name) for name in "abcd"], ["n1 0", "n2 0", "n2 0", "n2 0"])
+        self.kill("n2")
+        self.until(program, "n1 1", "place", "c")
+        self.assertIn("error 2 actor b needs 0.5 CPUs and 150 MiB, and no node has room: n1 lacks", program.do("place", "b"))
+        program.do("stop", "a")
+        self.until(program, "n1 1", "place", "b")
+
     def test_what_is_wrong_is_said(self):
         worker = ["worker", "--join", self.head.address, "--actors"]
         no_library = self.folder / "none.so"

@@ -8,15 +8,19 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <forebay/cluster.h>
 
 #include "core/base/check.h"
 #include "core/wire/codec.h"
+#include "core/store/store.h"
+#include "engine/actors/cluster/actor_store.h"
 #include "engine/actors/cluster/actor_table.h"
 #include "engine/actors/cluster/cluster_messages.h"
 #include "engine/actors/cluster/loaded_types.h"
+#include "engine/actors/kept_state.h"
 #include "engine/actors/user_message.h"
 
 namespace {
@@ -97,6 +101,41 @@ void check_start(std::span<const std::byte> bytes) {
   if (factory) FOREBAY_CHECK((*factory)() != nullptr && (*factory)() != nullptr);
 }
 
+/// A head reads an actor and its state back from its store, if they are sound.
+void check_stored(std::span<const std::byte> bytes) {
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  StoreBatch batch;
+  batch.put("actors/record/a", text);
+  batch.put("actors/state/a", text);
+  MemoryStore store;
+  FOREBAY_CHECK(store.write(batch));
+  ActorStore actors(store);
+  ActorTable table(1);
+  std::size_t skipped = 0;
+  FOREBAY_CHECK(actors.load([&table](const ActorRecord& record) { table.restore(record); },
+                            [&skipped](const Error&) { ++skipped; }));
+  FOREBAY_CHECK((table.find("a") == nullptr) == (skipped == 1));
+  for (const std::string& node : table.missing_nodes()) table.lose(node, std::chrono::seconds(1));
+  FOREBAY_CHECK(table.missing_nodes().empty() && table.kept_bytes() <= kMostKeptBytes);
+  const auto state = actors.state("a", 1);
+  FOREBAY_CHECK(state || state.error().code == Code::kCorrupt);
+  actors.change("a");
+  FOREBAY_CHECK(actors.write(table));
+}
+
+/// An actor takes a state that an earlier one has kept, if it reads it.
+void check_kept(std::span<const std::byte> bytes) {
+  struct Keeping final : actors::Actor<Keeping, Everything> {
+    void on(const Everything&) {}
+    Everything save() const { return kept; }
+    void load(Everything state) { kept = std::move(state); }
+    Everything kept;
+  };
+  Keeping actor;
+  const auto status = KeptState({bytes.begin(), bytes.end()}, {}).load_into(actor);
+  FOREBAY_CHECK(status || status.error().code == Code::kCorrupt);
+}
+
 }  // namespace
 
 /// The input: what it is (a byte), and the bytes that came.
@@ -105,8 +144,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // A copy in memory of its own, so that the sanitizer sees an access outside.
   const std::vector<std::byte> copy(reinterpret_cast<const std::byte*>(data) + 1,
                                     reinterpret_cast<const std::byte*>(data) + size);
-  if (data[0] % 3 == 0) check_message(copy);
-  if (data[0] % 3 == 1) check_placement(copy);
-  if (data[0] % 3 == 2) check_start(copy);
+  if (data[0] % 5 == 0) check_message(copy);
+  if (data[0] % 5 == 1) check_placement(copy);
+  if (data[0] % 5 == 2) check_start(copy);
+  if (data[0] % 5 == 3) check_stored(copy);
+  if (data[0] % 5 == 4) check_kept(copy);
   return 0;
 }

@@ -20,9 +20,9 @@ constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
 }  // namespace
 
 Status ActorDirectory::on(const BeginDirectory&, Context& context) {
-  auto status = store_.load(
-      [this](const ActorRecord& record) { table_.restore(record); },
-      [this](const Error& error) { say(error.message + "; it is left out"); });
+  auto status =
+      store_.load([this](const ActorRecord& record) { table_.restore(record); },
+                  [this](const Error& error) { say(error.message + "; it is left out"); });
   if (!status) say("the actors of an earlier head cannot be read: " + status.error().message);
   if (!table_.missing_nodes().empty()) context.after(options_.patience, LoseMissingNodes{});
   return {};
@@ -69,7 +69,8 @@ Status ActorDirectory::on(KeepState&& keep, KeeperPtr& asker, Context& context) 
     return fail(Code::kInvalid, "actor " + keep.name + ": a state takes 1 byte to 16 MiB");
   }
   if (table_.kept_bytes() - entry->kept_bytes + bytes > kMostKeptTogether) {
-    return fail(Code::kOverloaded, "actor " + keep.name + ": the head keeps at most 4 GiB of states");
+    return fail(Code::kOverloaded,
+                "actor " + keep.name + ": the head keeps at most 4 GiB of states");
   }
   if (store_.waiting_bytes() > 0 && store_.waiting_bytes() + bytes > kMostInMemory) {
     return fail(Code::kOverloaded, "actor " + keep.name + ": too many states wait for the disk");
@@ -97,6 +98,7 @@ Result<PlacedActor> ActorDirectory::on(PlaceActor&& place, AskerPtr& asker, Cont
 void ActorDirectory::remove(const std::string& name, Context& context) {
   table_.remove(name);
   changed(name, context);
+  place_waiting(context);  // There may be room now.
 }
 
 void ActorDirectory::changed(const std::string& name, Context& context) {

@@ -24,7 +24,7 @@ struct BeginDirectory {
   static constexpr std::string_view kTag = "actors.begin_directory/1";
 };
 
-/// Directory → itself, behind the messages that wait now: write what they have changed.
+/// Directory → itself, behind the messages that wait now: write the actors that they have changed.
 struct WriteActors {
   static constexpr std::string_view kTag = "actors.write/1";
 };
@@ -40,7 +40,7 @@ struct LoseMissingNodes {
 /// A node is lost when its session with the head ends. Names, placements and kept states are on the
 /// disk before anybody acts on them, with one sync for all messages that wait together. After a
 /// restart of the head, nodes register again with the actors that they hold; a node that does not
-/// within `patience` is lost. A node that was cut off and comes back is told to end those that were
+/// within `patience` is lost. A node that was cut off and comes back has to end those that were
 /// started elsewhere meanwhile. Blocks on the disk: give it a thread of its own.
 class ActorDirectory final
     : public ActorOf<ActorDirectory, BeginDirectory, RegisterNode, ActorEnded, KeepState,

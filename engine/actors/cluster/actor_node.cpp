@@ -42,7 +42,9 @@ void ActorNode::register_here(Context& context) {
                        .process = options_.process,
                        .types = types_.names(),
                        .holds = {},
-                       .node = ActorNodeRef(self(context))};
+                       .node = ActorNodeRef(self(context)),
+                       .cpu_thousandths = options_.cpus * 1000,
+                       .memory_bytes = options_.memory_bytes};
   for (const auto& [name, held] : actors_) message.holds.push_back(held.start);
   asking_ = true;
   context.ask(head_, std::move(message), kRegisterPatience,

@@ -37,8 +37,10 @@ class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick,
  public:
   struct Options {
     std::string name;
-    std::string address;                           ///< "H:P", where programs reach this node.
-    std::uint64_t process = 0;                     ///< Differs for each process.
+    std::string address;        ///< "H:P", where programs reach this node.
+    std::uint64_t process = 0;  ///< Differs for each process.
+    std::uint64_t cpus = 0;     ///< For its actors together.
+    std::uint64_t memory_bytes = 0;
     std::function<DirectoryRef()> directory = {};  ///< Empty ref: no session with the head now.
     std::function<void(const std::string&)> say = {};
   };

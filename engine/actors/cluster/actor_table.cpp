@@ -14,11 +14,15 @@ constexpr std::size_t kMostNameBytes = 128;
 constexpr std::size_t kMostTypes = 1024;
 constexpr std::size_t kMostStartBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostShown = 1000;
+// A million actors' needs together are below 2^64.
+constexpr std::uint64_t kMostCpuThousandths = 1'000'000'000;
+constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 44;
 
-constexpr EnumName<ActorTable::State> kStateNames[] = {{"starting", ActorTable::State::kStarting},
-                                                       {"running", ActorTable::State::kRunning},
-                                                       {"waiting", ActorTable::State::kWaiting},
-                                                       {"returning", ActorTable::State::kReturning}};
+constexpr EnumName<ActorTable::State> kStateNames[] = {
+    {"starting", ActorTable::State::kStarting},
+    {"running", ActorTable::State::kRunning},
+    {"waiting", ActorTable::State::kWaiting},
+    {"returning", ActorTable::State::kReturning}};
 
 RestartLimit losses_of(const ActorSpec& spec) {
   return {.restarts = static_cast<std::size_t>(spec.restarts), .period = spec.period};
@@ -31,6 +35,18 @@ bool is_actor_name(std::string_view name) {
   return !name.empty() && name.size() <= kMostNameBytes &&
          std::all_of(name.begin(), name.end(), plain);
 }
+
+namespace {
+
+bool are_sound_needs(const ActorSpec& spec) {
+  return spec.cpu_thousandths <= kMostCpuThousandths && spec.memory_bytes <= kMostMemory;
+}
+
+bool is_sound(const ActorSpec& spec) {
+  return is_actor_name(spec.name) && spec.start.size() <= kMostStartBytes && are_sound_needs(spec);
+}
+
+}  // namespace
 
 Status ActorTable::check(const PlaceActor& place) const {
   const ActorSpec& spec = place.spec;
@@ -50,21 +66,65 @@ Status ActorTable::check(const PlaceActor& place) const {
   if (actors_.size() >= kMostActors) {
     return fail(Code::kOverloaded, "the head keeps at most a million actors; end some");
   }
-  if (!place.node.empty()) {
-    const auto node = nodes_.find(place.node);
-    if (node == nodes_.end()) {
-      return fail(Code::kNotFound, "actor " + spec.name + ": there is no node " + place.node +
-                                       " with actors; there is " + types_here());
-    }
-    if (node->second.types.contains(spec.type)) return {};
-  } else if (std::any_of(nodes_.begin(), nodes_.end(),
-                         [&](const auto& one) { return one.second.types.contains(spec.type); })) {
-    return {};
+  if (auto status = check_needs(spec); !status) return status;
+  auto wanted = place.node.empty() ? node_near(spec) : place.node;
+  if (!wanted) return pass(wanted);
+  auto node = choose(spec, *wanted);
+  return node ? Status() : Status(pass(node));
+}
+
+Status ActorTable::check_needs(const ActorSpec& spec) const {
+  if (are_sound_needs(spec)) return {};
+  return fail(Code::kInvalid,
+              "actor " + spec.name + ": it needs at most 1,000,000 CPUs and 16 TiB of memory");
+}
+
+/// The node of the actor that this one is to be near; empty: of none.
+Result<std::string> ActorTable::node_near(const ActorSpec& spec) const {
+  if (spec.near.empty()) return std::string();
+  const Entry* other = find(spec.near);
+  if (other != nullptr && !other->node.empty()) return other->node;
+  return fail(Code::kNotFound, "actor " + spec.name + ": actor " + spec.near +
+                                   ", which it is to be near, is on no node");
+}
+
+Result<const ActorTable::Node*> ActorTable::choose(const ActorSpec& spec,
+                                                   const std::string& wanted) const {
+  if (!wanted.empty() && !nodes_.contains(wanted)) {
+    return fail(Code::kNotFound, "actor " + spec.name + ": there is no node " + wanted +
+                                     " with actors; there is " + types_here());
   }
-  const std::string who = place.node.empty() ? "no node has" : "node " + place.node + " lacks";
-  return fail(Code::kNotFound, "actor " + spec.name + ": " + who + " the type " + spec.type +
-                                   "; there is " + types_here() +
-                                   "; start a node with forebay worker --actors LIBRARY");
+  const Node* best = nullptr;
+  bool has_type = false;
+  for (const auto& [name, node] : nodes_) {
+    if ((!wanted.empty() && name != wanted) || !node.types.contains(spec.type)) continue;
+    has_type = true;
+    if (!node.room.fits(spec)) continue;
+    const bool better = best == nullptr || (spec.pack ? node.room.actors() > best->room.actors()
+                                                      : node.room.actors() < best->room.actors());
+    if (better) best = &node;
+  }
+  if (best != nullptr) return best;
+  return tl::unexpected<Error>(has_type ? no_room(spec, wanted) : no_type(spec, wanted));
+}
+
+Error ActorTable::no_type(const ActorSpec& spec, const std::string& wanted) const {
+  const std::string who = wanted.empty() ? "no node has" : "node " + wanted + " lacks";
+  return {Code::kNotFound, "actor " + spec.name + ": " + who + " the type " + spec.type +
+                               "; there is " + types_here() +
+                               "; start a node with forebay worker --actors LIBRARY"};
+}
+
+Error ActorTable::no_room(const ActorSpec& spec, const std::string& wanted) const {
+  std::string text = "actor " + spec.name + " needs " +
+                     format_needs(spec.cpu_thousandths, spec.memory_bytes) +
+                     ", and no node has room:";
+  for (const auto& [name, node] : nodes_) {
+    if ((!wanted.empty() && name != wanted) || !node.types.contains(spec.type)) continue;
+    if (text.size() > 500) return {Code::kOverloaded, text + " and others"};
+    text += (text.back() == ':' ? " " : ", ") + name + " lacks " + node.room.missing(spec);
+  }
+  return {Code::kOverloaded, text};
 }
 
 std::string ActorTable::types_here() const {
@@ -78,8 +138,7 @@ std::string ActorTable::types_here() const {
 }
 
 bool is_sound(const ActorRecord& record) {
-  return is_actor_name(record.spec.name) && record.spec.start.size() <= kMostStartBytes &&
-         record.kept_bytes <= kMostKeptBytes &&
+  return is_sound(record.spec) && record.kept_bytes <= kMostKeptBytes &&
          (record.node.empty() ? record.life == 0 : is_actor_name(record.node) && record.life > 0);
 }
 
@@ -105,48 +164,53 @@ void ActorTable::restore(const ActorRecord& record) {
   entry.life = record.life;
   entry.started = record.started;
   entry.state = State::kReturning;
+  waiting_.erase(entry.spec.name);
   lives_.emplace(entry.life, entry.spec.name);
 }
 
 ActorTable::Entry& ActorTable::add(const ActorSpec& spec) {
+  waiting_.insert(spec.name);
   return actors_.emplace(spec.name, Entry{.spec = spec, .losses = Supervisor(losses_of(spec))})
       .first->second;
 }
 
 void ActorTable::leave_node(Entry& entry) {
   const auto node = nodes_.find(entry.node);
-  if (node != nodes_.end()) --node->second.actors;
+  if (node != nodes_.end()) node->second.room.give_back(entry.spec);
   lives_.erase(entry.life);
   entry.node.clear();
   entry.process = 0;
   entry.life = 0;
   entry.started = false;
   entry.state = State::kWaiting;
+  waiting_.insert(entry.spec.name);
 }
 
 void ActorTable::remove(const std::string& name) {
   const auto found = actors_.find(name);
   if (found == actors_.end()) return;
   leave_node(found->second);
+  waiting_.erase(name);
   set_kept_bytes(found->second, 0);
   actors_.erase(found);
 }
 
 const ActorTable::Node* ActorTable::place(Entry& entry, const std::string& wanted) {
-  Node* best = nullptr;
-  for (auto& [name, node] : nodes_) {
-    if ((!wanted.empty() && name != wanted) || !node.types.contains(entry.spec.type)) continue;
-    if (best == nullptr || node.actors < best->actors) best = &node;
-  }
-  if (best == nullptr) return nullptr;
-  ++best->actors;
-  entry.node = best->name;
-  entry.process = best->process;
+  const ActorSpec& spec = entry.spec;
+  const std::string near = node_near(spec).value_or("");
+  auto chosen = choose(spec, wanted.empty() ? near : wanted);
+  if (!chosen && wanted.empty() && !near.empty()) chosen = choose(spec, "");
+  if (!chosen) return nullptr;
+  Node& node = nodes_.at((*chosen)->name);
+  node.room.take(spec);
+  waiting_.erase(spec.name);
+  entry.node = node.name;
+  entry.process = node.process;
   entry.state = State::kStarting;
   entry.life = ++last_life_;
   if (entry.spec.birth == 0) entry.spec.birth = entry.life;
-  lives_.emplace(entry.life, entry.spec.name);
-  return best;
+  lives_.emplace(entry.life, spec.name);
+  return &node;
 }
 
 Status ActorTable::check(const RegisterNode& node) const {
@@ -177,11 +241,12 @@ ActorTable::Joined ActorTable::add(const RegisterNode& node) {
   for (const StartActor& one : node.holds) {
     const std::string& name = one.spec.name;
     Entry* entry = find(name);
-    if (entry == nullptr && is_actor_name(name) && !lives_.contains(one.life)) {
+    if (entry == nullptr && is_sound(one.spec) && !lives_.contains(one.life)) {
       entry = &add(one.spec);  // of a head that had another store
       entry->node = node.name;
       entry->life = one.life;
       entry->state = State::kReturning;
+      waiting_.erase(name);
       lives_.emplace(one.life, name);
       last_life_ = std::max(last_life_, one.life);
     }
@@ -197,10 +262,11 @@ ActorTable::Joined ActorTable::add(const RegisterNode& node) {
            .address = node.address,
            .process = node.process,
            .types = {node.types.begin(), node.types.end()},
-           .ref = node.node};
+           .ref = node.node,
+           .room = NodeRoom(node.cpu_thousandths, node.memory_bytes)};
   for (auto& [name, entry] : actors_) {
     if (entry.node != node.name) continue;
-    ++added.actors;
+    added.room.take(entry.spec);
     const bool is_held = held.contains(name);
     if (entry.state == State::kStarting && !is_held) continue;
     joined.changed.push_back(name);
@@ -285,8 +351,9 @@ Result<PlacedActor> ActorTable::where(const std::string& name) const {
   }
   const Entry& entry = found->second;
   if (entry.state == State::kWaiting) {
-    return fail(Code::kUnavailable, "actor " + name + ": it waits for a node that has the type " +
-                                        entry.spec.type + "; there is " + types_here());
+    auto chosen = choose(entry.spec, "");
+    return fail(Code::kUnavailable, chosen ? "actor " + name + " is about to be started"
+                                           : chosen.error().message + "; it waits for a node");
   }
   if (entry.state == State::kStarting) {
     return fail(Code::kUnavailable, "actor " + name + " is being started on node " + entry.node);
@@ -305,10 +372,10 @@ Result<PlacedActor> ActorTable::where(const std::string& name) const {
 }
 
 std::vector<std::string> ActorTable::waiting() const {
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : actors_) {
-    if (entry.state == State::kWaiting) names.push_back(name);
-  }
+  std::vector<std::string> names(waiting_.begin(), waiting_.end());
+  std::stable_partition(names.begin(), names.end(), [this](const std::string& name) {
+    return actors_.at(name).spec.near.empty();
+  });
   return names;
 }
 

@@ -12,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/runtime/supervisor.h"
 #include "engine/actors/cluster/cluster_messages.h"
+#include "engine/actors/cluster/node_room.h"
 
 namespace forebay {
 
@@ -56,14 +57,14 @@ class ActorTable {
     std::uint64_t process = 0;
     std::set<std::string> types;
     ActorNodeRef ref;
-    std::size_t actors = 0;
+    NodeRoom room;
   };
 
   struct Entry {
     ActorSpec spec;
     Supervisor losses{RestartLimit{}};  ///< Of its nodes.
     State state = State::kWaiting;
-    std::string node = {};  ///< Empty while it waits.
+    std::string node = {};      ///< Empty while it waits.
     std::uint64_t process = 0;  ///< Of the node.
     std::uint64_t life = 0;
     std::uint64_t moves = 0;
@@ -74,8 +75,9 @@ class ActorTable {
   /// Lives are numbered from here on.
   explicit ActorTable(std::uint64_t first_life) : last_life_(first_life) {}
 
-  /// Success if this actor can be placed now. kInvalid: a wrong or taken name; kNotFound: no node
-  /// has its type, or there is no such node; kOverloaded: too many actors.
+  /// Success if this actor can be placed now. kInvalid: a wrong or taken name, or wrong needs;
+  /// kNotFound: no node has its type, or there is no such node, or no actor that it is to be near;
+  /// kOverloaded: no node has room, or too many actors.
   Status check(const PlaceActor& place) const;
   Entry& add(const ActorSpec& spec);
   /// Adds an actor as an earlier head had it: its node is expected to register.
@@ -83,8 +85,9 @@ class ActorTable {
   static ActorRecord record(const Entry& entry);
   void remove(const std::string& name);
 
-  /// Puts the actor on `wanted`, or on the node with the fewest actors of those that have its type,
-  /// as starting under another life. Returns null, and leaves it waiting, if there is none.
+  /// Puts the actor, as starting under another life, on `wanted`, else near another one, else on
+  /// the node that it prefers of those that have its type and room for it. Returns null, and leaves
+  /// it waiting, if there is none.
   const Node* place(Entry& entry, const std::string& wanted);
 
   /// What is wrong with a registration. A process may register again.
@@ -126,10 +129,16 @@ class ActorTable {
   Entry* with_life(std::uint64_t life);
   /// kNotFound: no such actor; kUnavailable: it is not running now.
   Result<PlacedActor> where(const std::string& name) const;
+  /// Those that are to be near others come last.
   std::vector<std::string> waiting() const;
   ActorsStatus status() const;
 
  private:
+  Status check_needs(const ActorSpec& spec) const;
+  Result<const Node*> choose(const ActorSpec& spec, const std::string& wanted) const;
+  Result<std::string> node_near(const ActorSpec& spec) const;
+  Error no_type(const ActorSpec& spec, const std::string& wanted) const;
+  Error no_room(const ActorSpec& spec, const std::string& wanted) const;
   std::string types_here() const;
   bool settle(Entry& entry, const RegisterNode& node, bool held);
 
@@ -138,6 +147,7 @@ class ActorTable {
   std::map<std::string, Node> nodes_;
   std::map<std::string, Entry> actors_;
   std::map<std::uint64_t, std::string> lives_;  // names of actors on nodes
+  std::set<std::string> waiting_;               // names
 };
 
 }  // namespace forebay

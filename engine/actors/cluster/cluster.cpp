@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kJoinAgain(10);
 constexpr std::chrono::seconds kHeadPatience(2);
+constexpr double kMostCpus = 1e6;
 
 /// What the head needs to start the actor; fails if an argument holds a reference to an actor.
 forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& start) {
@@ -26,6 +28,10 @@ forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& st
     return fail(forebay::Code::kInvalid, "actor " + options.name +
                                              ": its arguments must not hold references to "
                                              "actors; send them in a message");
+  }
+  if (!(options.cpus >= 0 && options.cpus <= kMostCpus)) {
+    return fail(forebay::Code::kInvalid,
+                "actor " + options.name + ": its CPUs must be a number from 0 to 1,000,000");
   }
   PlaceActor place;
   place.node = options.node;
@@ -37,6 +43,10 @@ forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& st
   spec.restarts = options.restarts;
   spec.period = options.period;
   spec.own_thread = options.own_thread;
+  spec.cpu_thousandths = static_cast<std::uint64_t>(std::llround(options.cpus * 1000));
+  spec.memory_bytes = options.memory_bytes;
+  spec.pack = options.placing == Placing::kPack;
+  spec.near = options.near;
   return place;
 }
 

@@ -28,9 +28,14 @@ struct ActorSpec {
   std::chrono::nanoseconds period{0};
   bool own_thread = false;
   std::uint64_t birth = 0;  ///< Set by the head: its first life; tells actors of one name apart.
+  std::uint64_t cpu_thousandths = 0;  ///< Of its node, as is the memory.
+  std::uint64_t memory_bytes = 0;
+  bool pack = false;      ///< It prefers the node with the most actors to that with the fewest.
+  std::string near = {};  ///< An actor on whose node it is to be.
   static auto fields(auto& self) {
     return std::tie(self.name, self.type, self.start, self.mailbox_bytes, self.restarts,
-                    self.period, self.own_thread, self.birth);
+                    self.period, self.own_thread, self.birth, self.cpu_thousandths,
+                    self.memory_bytes, self.pack, self.near);
   }
 };
 
@@ -38,7 +43,7 @@ struct ActorSpec {
 struct StartActor {
   static constexpr std::string_view kTag = "actors.start/1";
   ActorSpec spec;
-  std::uint64_t life = 0;  ///< Differs for each start of an actor on a node.
+  std::uint64_t life = 0;             ///< Differs for each start of an actor on a node.
   std::vector<std::byte> state = {};  ///< What it has kept last; empty: nothing.
   static auto fields(auto& self) { return std::tie(self.spec, self.life, self.state); }
 };
@@ -64,8 +69,11 @@ struct RegisterNode {
   std::vector<std::string> types;
   std::vector<StartActor> holds;
   ActorNodeRef node;
+  std::uint64_t cpu_thousandths = 0;  ///< That its actors may need together, as is the memory.
+  std::uint64_t memory_bytes = 0;
   static auto fields(auto& self) {
-    return std::tie(self.name, self.address, self.process, self.types, self.holds, self.node);
+    return std::tie(self.name, self.address, self.process, self.types, self.holds, self.node,
+                    self.cpu_thousandths, self.memory_bytes);
   }
 };
 

@@ -36,6 +36,8 @@ Status ActorHosting::open(NetworkEndpoint& net, std::function<DirectoryRef()> di
   const ActorNode::Options node{.name = options_.name,
                                 .address = reachable(*address),
                                 .process = number_of_process(),
+                                .cpus = options_.cpus,
+                                .memory_bytes = options_.memory_bytes,
                                 .directory = std::move(directory),
                                 .say = options_.say};
   const auto actor = net.actors().spawn({.name = "actor-node", .mailbox_bytes = kNetMailbox},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ class ActorHosting {
     std::vector<std::string> libraries;
     std::string listen;  ///< Where programs reach the actors: "H:P"; "": any port, see open().
     bool has_keys = false;
+    std::uint64_t cpus = 0;  ///< That its actors may need together, as is the memory.
+    std::uint64_t memory_bytes = 0;
     std::function<void(const std::string&)> say = {};
   };
 

@@ -38,7 +38,7 @@ struct MoodyStore final : Store {
   bool writes = true;
 };
 
-/// A node that makes no actors and remembers what it was told.
+/// A node that makes no actors and remembers its messages.
 struct FakeNode final : ActorOf<FakeNode, StartActor, EndActor> {
   explicit FakeNode(std::vector<StartActor>* into) : starts(into) {}
   Status on(StartActor&& start, Context&) {
@@ -77,9 +77,9 @@ class DirectoryFixture {
     run();
     const ActorDirectory::Options options{
         .first_life = 100, .say = [this](const std::string& line) { said += line + '\n'; }};
-    directory = host.spawn({.name = "directory", .mailbox_bytes = std::size_t{1} << 30}, [this, options] {
-      return std::make_unique<ActorDirectory>(options, store);
-    });
+    directory =
+        host.spawn({.name = "directory", .mailbox_bytes = std::size_t{1} << 30},
+                   [this, options] { return std::make_unique<ActorDirectory>(options, store); });
     REQUIRE(directory.tell(BeginDirectory{}));
     run();
   }
@@ -108,7 +108,9 @@ class DirectoryFixture {
                              .process = process,
                              .types = {"shard"},
                              .holds = std::move(holds),
-                             .node = ActorNodeRef(node.ref)}));
+                             .node = ActorNodeRef(node.ref),
+                             .cpu_thousandths = 0,
+                             .memory_bytes = 150}));
     all.push_back(node.starts);
     return node;
   }
@@ -256,6 +258,27 @@ TEST_CASE_METHOD(DirectoryFixture, "an actor that waits for a node does so at th
   lose(one);
   start_head();
   CHECK(add_node("n2").starts->back().state == bytes_of_text("kept"));
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "an actor without room waits until another one ends",
+                 "[actors][cluster]") {
+  const TestNode one = add_node("n1");
+  const TestNode two = add_node("n2");
+  PlaceActor place;
+  place.spec = {.name = "a", .type = "shard", .start = {}, .restarts = 1, .period = 1min};
+  place.spec.memory_bytes = 100;
+  const auto first = ask(PlaceActor(place));
+  place.spec.name = "b";
+  REQUIRE(ask(PlaceActor(place)));
+  place.spec.name = "c";
+  CHECK(ask(PlaceActor(place)).error().code == Code::kOverloaded);
+  REQUIRE(first);
+  CHECK(first->node == "n1");
+  lose(two);
+  CHECK(ask(FindActor{"b"}).error().message.find("n1 lacks 1 MiB") != std::string::npos);
+  REQUIRE(directory.tell(ActorEnded{"a", first->life, ""}));
+  run();
+  CHECK(ask(FindActor{"b"})->node == "n1");
 }
 
 TEST_CASE_METHOD(DirectoryFixture, "a disk that refuses", "[actors][kept]") {

@@ -81,6 +81,80 @@ TEST_CASE_METHOD(TableFixture, "what cannot be placed is refused with what there
   CHECK(table.check(wanted("a")).error().code == Code::kInvalid);
 }
 
+TEST_CASE_METHOD(TableFixture, "actors go where there is room, and what is missing is said",
+                 "[actors][cluster]") {
+  const auto needs = [](const std::string& name, std::uint64_t cpus, std::uint64_t mib) {
+    PlaceActor place = wanted(name, 5);
+    place.spec.cpu_thousandths = cpus;
+    place.spec.memory_bytes = mib << 20;
+    return place;
+  };
+  const auto add_room = [this](const std::string& name, std::uint64_t cpus, std::uint64_t mib) {
+    RegisterNode one = node(name, {"shard"});
+    one.cpu_thousandths = cpus;
+    one.memory_bytes = mib << 20;
+    table.add(one);
+  };
+  add_room("n1", 2000, 100);
+  add_room("n2", 1000, 400);
+  CHECK(start(needs("a", 1500, 0)) == "n1");
+  CHECK(start(needs("b", 0, 300)) == "n2");
+  CHECK(start(needs("c", 600, 0)) == "n2");  // n1 has half a CPU left.
+  const auto full = table.check(needs("d", 1000, 150));
+  REQUIRE_FALSE(full);
+  CHECK(full.error().code == Code::kOverloaded);
+  CHECK(full.error().message ==
+        "actor d needs 1 CPUs and 150 MiB, and no node has room: n1 lacks 0.5 CPUs and 50 MiB, n2 "
+        "lacks 0.6 CPUs and 50 MiB");
+  PlaceActor at = needs("d", 0, 101);
+  at.node = "n1";
+  CHECK(table.check(at).error().message ==
+        "actor d needs 101 MiB, and no node has room: n1 lacks 1 MiB");
+  CHECK(table.check(needs("d", 1'000'000'001, 0)).error().code == Code::kInvalid);
+  CHECK(table.check(needs("d", 0, 1 << 25)).error().code == Code::kInvalid);
+
+  table.lose("n1", std::chrono::seconds(1));
+  CHECK(table.place(*table.find("a"), "") == nullptr);
+  CHECK(table.where("a").error().message.find("lacks 1.1 CPUs; it waits for a node") !=
+        std::string::npos);
+  table.remove("c");
+  CHECK(table.where("a").error().message.find("lacks 0.5 CPUs") != std::string::npos);
+  add_room("n3", 1500, 0);
+  CHECK(table.where("a").error().message == "actor a is about to be started");
+  REQUIRE(table.place(*table.find("a"), "") != nullptr);
+  CHECK(table.find("a")->node == "n3");
+  CHECK(table.waiting().empty());
+}
+
+TEST_CASE_METHOD(TableFixture, "actors spread, pack, or go near another one", "[actors][cluster]") {
+  table.add(node("n1", {"shard"}));
+  table.add(node("n2", {"shard"}));
+  const auto packed = [](const std::string& name) {
+    PlaceActor place = wanted(name);
+    place.spec.pack = true;
+    return place;
+  };
+  const auto near = [](const std::string& name, const std::string& other) {
+    PlaceActor place = wanted(name, 5);
+    place.spec.near = other;
+    return place;
+  };
+  CHECK(start(wanted("a", 5, "n2")) == "n2");
+  CHECK(start(packed("b")) == "n2");
+  CHECK(start(packed("c")) == "n2");
+  CHECK(start(wanted("d")) == "n1");
+  CHECK(start(near("e", "a")) == "n2");
+  CHECK(table.check(near("f", "none")).error().code == Code::kNotFound);
+
+  CHECK(table.lose("n2", std::chrono::seconds(1)).moving == std::vector<std::string>{"a", "e"});
+  table.add(node("n0", {"shard"}));
+  CHECK(table.waiting() == std::vector<std::string>{"a", "e"});
+  REQUIRE(table.place(*table.find("e"), "") != nullptr);  // Its neighbour is on no node now.
+  CHECK(table.find("e")->node == "n0");
+  REQUIRE(table.place(*table.find("a"), "") != nullptr);
+  CHECK(table.find("a")->node == "n0");
+}
+
 TEST_CASE_METHOD(TableFixture, "a lost node's actors move while restarts are left",
                  "[actors][cluster]") {
   table.add(node("n1", {"shard"}));

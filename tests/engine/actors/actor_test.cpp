@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <forebay/testing.h>
@@ -65,7 +66,7 @@ struct KeptCounts {
   AdderRef other;
   static auto fields(auto& self) { return std::tie(self.counts, self.other); }
 };
-/// Keeps what it was told, when it is told to.
+/// Keeps its numbers when it is asked to.
 struct Keeping : Actor<Keeping, Add, Total, Keep, Crash> {
   explicit Keeping(std::size_t bytes, AdderRef to = {}) : padding(bytes), other(std::move(to)) {}
   void on(const Add& add) { counts.push_back(add.count); }
