@@ -29,11 +29,15 @@ struct Sound {
   static auto fields(auto&) { return std::tie(); }
 };
 struct Deaf : Actor<Deaf, Sound> {};
+struct Forgetful : Actor<Forgetful, Sound> {
+  int on(const Sound&, Context& context) { return keep(context).ready() ? 1 : 0; }
+};
 struct Vague : Actor<Vague, Sound> { std::string on(const Sound&) { return ""; } };
 int main() {
   static_assert(check_message<Unlisted>() && check_message<Untagged>() && check_message<Pointing>());
   Deaf deaf;
   Vague vague;
+  Forgetful forgetful;
   return Ref<Pointing>().tell(Sound()) ? 0 : 1;
 }
 """
@@ -75,7 +79,8 @@ class ActorsInTenMinutes(Scenario):
         self.assertNotEqual(done.returncode, 0)
         for sentence in ("A message must list its fields", "A message needs a tag",
                          "A field of this message cannot be written", "has no handler for it",
-                         "A handler must return the message's Reply", "does not accept this message"):
+                         "A handler must return the message's Reply", "does not accept this message",
+                         "An actor that keeps its state needs"):
             self.assertIn(sentence, done.stderr)
 
 

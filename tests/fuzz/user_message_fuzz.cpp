@@ -14,8 +14,8 @@
 #include <forebay/cluster.h>
 
 #include "core/base/check.h"
-#include "core/wire/codec.h"
 #include "core/store/store.h"
+#include "core/wire/codec.h"
 #include "engine/actors/cluster/actor_store.h"
 #include "engine/actors/cluster/actor_table.h"
 #include "engine/actors/cluster/cluster_messages.h"

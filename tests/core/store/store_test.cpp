@@ -4,9 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "core/store/rocks_store.h"
 #include "tests/support/temp_dir.h"
@@ -174,6 +179,35 @@ TEST_CASE("a store on a full disk refuses with its place, and goes on when there
   REQUIRE(store.write(put({{"after", "1"}})));
   CHECK(store.get("before").value() == "1");
   CHECK(fixture.open().get("after").value() == "1");
+}
+
+TEST_CASE("threads share a store on disk, also while the disk is full", "[core][store]") {
+  OnDisk fixture;
+  Store& store = fixture.open();
+  std::atomic<bool> over{false};
+  std::vector<std::string> written;
+  std::thread other([&] {
+    for (int i = 0; !over || written.empty(); ++i) {
+      const std::string key = "other/" + std::to_string(i);
+      if (store.write(put({{key, "1"}}))) written.push_back(key);
+    }
+  });
+  for (int i = 0; i < 5; ++i) {
+    {
+      const FullDisk full(64 * 1024);
+      CHECK_FALSE(store.write(put({{"large", std::string(256 * 1024, 'x')}})));
+    }
+    // The other thread's failure may reach the store once more.
+    while (!store.write(put({{"after", std::to_string(i)}}))) continue;
+    CHECK(store.get("after").value() == std::to_string(i));
+  }
+  over = true;
+  other.join();
+  Store& again = fixture.open();
+  CHECK(again.get("after").value() == "4");
+  CHECK(std::all_of(written.begin(), written.end(), [&again](const std::string& key) {
+    return again.get(key).value_or("") == "1";
+  }));
 }
 
 TEST_CASE("a store that could not even be opened on a full disk is read when there is room",

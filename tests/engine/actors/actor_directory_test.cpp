@@ -103,14 +103,16 @@ class DirectoryFixture {
     node.ref = host.spawn({.name = name}, [starts = node.starts.get()] {
       return std::make_unique<FakeNode>(starts);
     });
-    REQUIRE(ask(RegisterNode{.name = name,
-                             .address = name + ":1",
-                             .process = process,
-                             .types = {"shard"},
-                             .holds = std::move(holds),
-                             .node = ActorNodeRef(node.ref),
-                             .cpu_thousandths = 0,
-                             .memory_bytes = 150}));
+    RegisterNode message{.name = name,
+                         .address = name + ":1",
+                         .process = process,
+                         .types = {"shard"},
+                         .holds = std::move(holds),
+                         .node = ActorNodeRef(node.ref),
+                         .cpu_thousandths = 0,
+                         .memory_bytes = 150};
+    const auto registered = ask(std::move(message));
+    REQUIRE(registered);
     all.push_back(node.starts);
     return node;
   }
