@@ -35,6 +35,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <forebay/actor.h>
 
@@ -152,6 +153,24 @@ class Cluster final {
         spawn_named(options, Box::of(StartArgs<Args...>{{std::move(args)...}})));
   }
 
+  /// Starts actors of one type, each from the same arguments, all of them or none: if one has no
+  /// node, or its constructor throws, those that have started end, and the error names it. At most
+  /// 1024. Does not wait for nodes that may join yet. Errors as those of spawn.
+  template <class A, class... Args>
+  Future<std::vector<typename A::Ref>> spawn_group(const std::vector<ClusterSpawn>& group,
+                                                   Args... args) {
+    static_assert(check_start<A, Args...>());
+    const Promise<std::vector<typename A::Ref>> promise;
+    spawn_all(group, Box::of(StartArgs<Args...>{{std::move(args)...}}))
+        .then([promise](Result<std::vector<TargetPtr>> targets) {
+          if (!targets) return promise.set(targets.error());
+          std::vector<typename A::Ref> refs;
+          for (TargetPtr& target : *targets) refs.emplace_back(std::move(target));
+          promise.set(std::move(refs));
+        });
+    return promise.future();
+  }
+
   /// The actor of that name, which accepts the messages of A. kNotFound: there is none.
   template <class A>
   Future<typename A::Ref> find(const std::string& name) {
@@ -183,6 +202,8 @@ class Cluster final {
 
   Future<TargetPtr> spawn_named(const ClusterSpawn& options, Box start);
   Future<TargetPtr> find_named(const std::string& name);
+  Future<std::vector<TargetPtr>> spawn_all(const std::vector<ClusterSpawn>& group,
+                                           const Box& start);
 
   template <class R>
   static Future<R> typed(const Future<TargetPtr>& found) {

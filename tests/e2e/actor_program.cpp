@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "tests/e2e/actor_types.h"
 
@@ -50,6 +51,7 @@ class Program {
     rest >> number;
     const Counter::Ref actor = actors_[name];
     if (command == "spawn") return spawn(name, number, rest);
+    if (command == "group") return spawn_group(name, number, rest);
     if (command == "find") return keep(name, cluster_.find<Counter>(name).wait());
     if (command == "place") return words_of(cluster_.place(name).wait());
     if (command == "add") return words_of(actor.tell(Add{number}));
@@ -86,6 +88,23 @@ class Program {
     if (options.node == "nowhere") options.type = "nothing";
     if (options.node == "nowhere") options.node.clear();
     return keep(name, cluster_.spawn<Counter>(options, from).wait());
+  }
+
+  /// Starts NAME0, NAME1 and so on, each of which needs so much memory.
+  std::string spawn_group(const std::string& name, int count, std::istringstream& rest) {
+    std::uint64_t mib = 0;
+    int from = 0;
+    rest >> mib >> from;
+    std::vector<ClusterSpawn> group;
+    for (int i = 0; i < count; ++i) {
+      group.push_back({.type = "counter", .name = name + std::to_string(i), .restarts = 3});
+      group.back().memory_bytes = mib << 20;
+    }
+    auto started = cluster_.spawn_group<Counter>(group, from).wait();
+    if (!started) return words_of(started.error());
+    for (int i = 0; i < count; ++i)
+      actors_[group[static_cast<std::size_t>(i)].name] = (*started)[static_cast<std::size_t>(i)];
+    return "done";
   }
 
   /// Lets the actor send its total to an actor of this program.

@@ -251,6 +251,17 @@ class ActorsOnOtherProcesses(ActorScenario):
         program.do("stop", "a")
         self.until(program, "n1 1", "place", "b")
 
+    def test_a_group_is_started_as_a_whole_or_not_at_all(self):
+        self.node("n1")
+        program = Program(self, self.head.address)
+        self.assertEqual(program.do("group", "c", 3, 120), "error 3 actor c2 needs 120 MiB, and no node has room: n1 lacks 60 MiB")
+        self.assertIn("a counter does not begin below 0", program.do("group", "c", 2, 120, -1))
+        self.assertEqual(self.status(), {})
+        self.node("n2")
+        self.assertEqual(program.do("group", "c", 3, 120, 7), "done")
+        self.assertEqual([program.do("total", f"c{i}") for i in range(3)], ["7"] * 3)
+        self.assertEqual([program.do("place", f"c{i}") for i in range(3)], ["n1 0", "n2 0", "n1 0"])
+
     def test_what_is_wrong_is_said(self):
         worker = ["worker", "--join", self.head.address, "--actors"]
         no_library = self.folder / "none.so"

@@ -16,6 +16,7 @@ constexpr std::chrono::seconds kTryAgain(1);
 /// All kept states together; and those that wait for the disk, or are on their way to nodes.
 constexpr std::uint64_t kMostKeptTogether = std::uint64_t{4} << 30;
 constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
+constexpr std::size_t kMostTogether = 1024;  // actors of a group
 
 }  // namespace
 
@@ -86,13 +87,82 @@ Status ActorDirectory::on(KeepState&& keep, KeeperPtr& asker, Context& context) 
 Result<PlacedActor> ActorDirectory::on(PlaceActor&& place, AskerPtr& asker, Context& context) {
   if (asker == nullptr) return fail(Code::kInvalid, "who places an actor must ask");
   if (auto status = table_.check(place); !status) return pass(status);
+  place_new(place, std::move(asker), context);
+  return PlacedActor{};  // The asker is answered later.
+}
+
+std::uint64_t ActorDirectory::place_new(PlaceActor& place, AskerPtr asker, Context& context) {
   place.spec.birth = 0;
   ActorTable::Entry& entry = table_.add(place.spec);
   table_.place(entry, place.node);
   askers_.emplace(entry.life, std::move(asker));
   placed_.push_back(entry.life);
   changed(entry.spec.name, context);
-  return PlacedActor{};  // The asker is answered later.
+  return entry.life;
+}
+
+Result<std::vector<PlacedActor>> ActorDirectory::on(
+    PlaceGroup&& group, std::unique_ptr<Replier<std::vector<PlacedActor>>>& asker,
+    Context& context) {
+  if (asker == nullptr || group.members.empty() || group.members.size() > kMostTogether) {
+    return fail(Code::kInvalid, "a group has 1 to 1024 actors");
+  }
+  const auto starting = std::make_shared<Group>();
+  for (PlaceActor& place : group.members) {
+    if (auto status = table_.check(place); !status) {
+      starting->error = status.error();
+      break;
+    }
+    const std::size_t index = starting->members.size();
+    AskerPtr one = reply_to<PlacedActor>([starting, index](Result<PlacedActor> placed) {
+      --starting->left;
+      if (placed) {
+        starting->members[index] = std::move(*placed);
+      } else if (!starting->error) {
+        starting->error = placed.error();
+      }
+    });
+    ++starting->left;
+    PlacedActor& member = starting->members.emplace_back();
+    member.name = place.spec.name;
+    member.birth = place_new(place, std::move(one), context);
+  }
+  if (starting->error) {
+    end_group(*starting, context);
+    return tl::unexpected<Error>(*starting->error);
+  }
+  starting->asker = std::move(asker);
+  groups_.push_back(starting);
+  return std::vector<PlacedActor>();  // The asker is answered later.
+}
+
+/// Answers for the groups whose last actor has started or failed.
+void ActorDirectory::settle_groups(Context& context) {
+  for (auto at = groups_.begin(); at != groups_.end();) {
+    if ((*at)->left > 0) {
+      ++at;
+      continue;
+    }
+    const std::shared_ptr<Group> group = *at;
+    at = groups_.erase(at);
+    if (group->error) {
+      end_group(*group, context);
+      group->asker->answer(tl::unexpected<Error>(*group->error));
+    } else {
+      group->asker->answer(std::move(group->members));
+    }
+  }
+}
+
+void ActorDirectory::end_group(const Group& group, Context& context) {
+  for (const PlacedActor& member : group.members) {
+    const ActorTable::Entry* entry = table_.find(member.name);
+    if (entry == nullptr || entry->spec.birth != member.birth) continue;
+    const ActorTable::Node* node = table_.node_named(entry->node);
+    if (node != nullptr) static_cast<void>(node->ref.tell(EndActor{member.name, entry->life}));
+    static_cast<void>(take_asker(entry->life));
+    remove(member.name, context);
+  }
 }
 
 void ActorDirectory::remove(const std::string& name, Context& context) {
@@ -117,6 +187,7 @@ Status ActorDirectory::on(const WriteActors&, Context& context) {
   if (!written) {
     say("actors cannot be stored: " + written.error().message);
     refuse_starts(written.error());
+    settle_groups(context);
     writes_soon_ = true;
     context.after(kTryAgain, WriteActors{});
   }
@@ -182,6 +253,7 @@ Status ActorDirectory::on(Answered<StartActor>&& started, Context& context) {
   if (entry == nullptr) return {};  // Its node was lost meanwhile.
   if (!started.result) {
     start_failed(*entry, started.result.error(), context);
+    settle_groups(context);
     return {};
   }
   entry->state = ActorTable::State::kRunning;
@@ -189,6 +261,7 @@ Status ActorDirectory::on(Answered<StartActor>&& started, Context& context) {
   changed(entry->spec.name, context);
   if (const AskerPtr asker = take_asker(started.token)) {
     asker->answer(table_.where(entry->spec.name));
+    settle_groups(context);
   } else {
     say("actor " + entry->spec.name + " was started again on node " + entry->node);
   }
@@ -234,6 +307,7 @@ void ActorDirectory::lose(const std::string& node, const std::string& why, Conte
       asker->answer(fail(Code::kUnavailable, lost));
     }
   }
+  settle_groups(context);
   for (const std::string& moving : loss.moving) changed(moving, context);
   for (const std::string& ended : loss.ended) {
     say("actor " + ended + " has ended with its node: no restart is left");

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,7 +45,7 @@ struct LoseMissingNodes {
 /// started elsewhere meanwhile. Blocks on the disk: give it a thread of its own.
 class ActorDirectory final
     : public ActorOf<ActorDirectory, BeginDirectory, RegisterNode, ActorEnded, KeepState,
-                     PlaceActor, FindActor, QueryActors, WriteActors, LoseMissingNodes,
+                     PlaceActor, PlaceGroup, FindActor, QueryActors, WriteActors, LoseMissingNodes,
                      Answered<StartActor>, Down> {
  public:
   struct Options {
@@ -64,6 +65,9 @@ class ActorDirectory final
   Status on(KeepState&& keep, std::unique_ptr<Replier<void>>& asker, Context& context);
   Result<PlacedActor> on(PlaceActor&& place, std::unique_ptr<Replier<PlacedActor>>& asker,
                          Context& context);
+  Result<std::vector<PlacedActor>> on(PlaceGroup&& group,
+                                      std::unique_ptr<Replier<std::vector<PlacedActor>>>& asker,
+                                      Context& context);
   Result<PlacedActor> on(const FindActor& find, Context& context);
   Result<ActorsStatus> on(const QueryActors& query, Context& context);
   Status on(const WriteActors& write, Context& context);
@@ -74,7 +78,17 @@ class ActorDirectory final
  private:
   using AskerPtr = std::unique_ptr<Replier<PlacedActor>>;
   using KeeperPtr = std::unique_ptr<Replier<void>>;
+  /// Actors that start together for the first time.
+  struct Group {
+    std::vector<PlacedActor> members;  ///< With name and birth from the beginning.
+    std::size_t left = 0;              ///< How many have neither started nor failed.
+    std::optional<Error> error;        ///< Of the first that failed.
+    std::unique_ptr<Replier<std::vector<PlacedActor>>> asker;
+  };
 
+  std::uint64_t place_new(PlaceActor& place, AskerPtr asker, Context& context);
+  void settle_groups(Context& context);
+  void end_group(const Group& group, Context& context);
   void lose(const std::string& node, const std::string& why, Context& context);
   void remove(const std::string& name, Context& context);
   void changed(const std::string& name, Context& context);
@@ -93,6 +107,7 @@ class ActorDirectory final
   bool writes_soon_ = false;                  // WriteActors is in the mailbox
   std::vector<KeeperPtr> keepers_;            // wait for the next write
   std::map<std::uint64_t, AskerPtr> askers_;  // by life: of actors that start for the first time
+  std::list<std::shared_ptr<Group>> groups_;  // that start
   std::vector<std::uint64_t> placed_;         // lives to be started after the next write
   std::deque<std::uint64_t> ready_;           // lives to be started; the disk has them
   std::map<std::uint64_t, std::size_t> sent_states_;  // by life: bytes, until the node answers

@@ -1,10 +1,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <forebay/cluster.h>
 
@@ -20,6 +22,8 @@ namespace {
 constexpr std::chrono::milliseconds kJoinAgain(10);
 constexpr std::chrono::seconds kHeadPatience(2);
 constexpr double kMostCpus = 1e6;
+/// For the answer to the placement of a group: constructors run meanwhile.
+constexpr std::chrono::seconds kGroupPatience(35);
 
 /// What the head needs to start the actor; fails if an argument holds a reference to an actor.
 forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& start) {
@@ -79,15 +83,14 @@ class Cluster::Running {
   /// Sends the resolver a SpawnNamed or FindNamed, and gives the actor that it finds.
   template <class Message>
   Future<TargetPtr> look_up(Message message) {
-    const Promise<TargetPtr> promise;
-    message.found = [promise, &host = *host_](forebay::Result<std::shared_ptr<NamedActor>> actor) {
-      if (!actor) return promise.set(shown(actor.error()));
-      promise.set(TargetPtr(std::make_shared<LocalTarget>(UserRef(std::move(*actor)), host)));
+    return look_up_at(resolver_, *host_, std::move(message));
+  }
+
+  /// Finds actors by their names; may be called until the host has ended.
+  std::function<Future<TargetPtr>(const std::string&)> finder() {
+    return [resolver = resolver_, &host = *host_](const std::string& name) {
+      return look_up_at(resolver, host, FindNamed{.name = name});
     };
-    if (auto status = resolver_.tell(std::move(message)); !status) {
-      promise.set(shown(status.error()));
-    }
-    return promise.future();
   }
 
   DirectoryRef directory() { return net_->actor<DirectoryRef>(head_, kDirectoryName); }
@@ -95,6 +98,20 @@ class Cluster::Running {
   UserHost& host() { return *host_; }
 
  private:
+  template <class Message>
+  static Future<TargetPtr> look_up_at(const NameResolver::Ref& resolver, UserHost& host,
+                                      Message message) {
+    const Promise<TargetPtr> promise;
+    message.found = [promise, &host](forebay::Result<std::shared_ptr<NamedActor>> actor) {
+      if (!actor) return promise.set(shown(actor.error()));
+      promise.set(TargetPtr(std::make_shared<LocalTarget>(UserRef(std::move(*actor)), host)));
+    };
+    if (auto status = resolver.tell(std::move(message)); !status) {
+      promise.set(shown(status.error()));
+    }
+    return promise.future();
+  }
+
   forebay::Status await_head(std::chrono::nanoseconds patience) {
     const auto until = clock_.now() + patience;
     std::string why;
@@ -138,6 +155,37 @@ Future<TargetPtr> Cluster::spawn_named(const ClusterSpawn& options, Box start) {
     return promise.future();
   }
   return running_->look_up(SpawnNamed{.place = std::move(*place)});
+}
+
+Future<std::vector<TargetPtr>> Cluster::spawn_all(const std::vector<ClusterSpawn>& group,
+                                                  const Box& start) {
+  const Promise<std::vector<TargetPtr>> promise;
+  PlaceGroup message;
+  for (const ClusterSpawn& options : group) {
+    auto place = placement(options, start);
+    if (!place) {
+      promise.set(shown(place.error()));
+      return promise.future();
+    }
+    message.members.push_back(std::move(*place));
+  }
+  const DirectoryRef directory = running_->directory();
+  if (directory.receiver() == nullptr) {
+    promise.set(Error{Code::kUnavailable, "no head answers at " + running_->head()});
+    return promise.future();
+  }
+  ask_and_deliver(directory, std::move(message), kGroupPatience,
+                  [promise, find = running_->finder()](auto placed) {
+                    if (!placed) return promise.set(shown(placed.error()));
+                    std::vector<Future<TargetPtr>> found;
+                    for (const PlacedActor& actor : *placed) {
+                      found.push_back(find(actor.name));
+                    }
+                    all_of(found).then([promise](Result<std::vector<TargetPtr>> targets) {
+                      promise.set(std::move(targets));
+                    });
+                  });
+  return promise.future();
 }
 
 Future<TargetPtr> Cluster::find_named(const std::string& name) {

@@ -118,6 +118,14 @@ struct PlaceActor {
   static auto fields(auto& self) { return std::tie(self.spec, self.node); }
 };
 
+/// Program → head: start all these actors, or none of them.
+struct PlaceGroup {
+  static constexpr std::string_view kTag = "actors.place_group/1";
+  using Reply = std::vector<PlacedActor>;
+  std::vector<PlaceActor> members;
+  static auto fields(auto& self) { return std::tie(self.members); }
+};
+
 /// Program → head: where is the actor of this name?
 struct FindActor {
   static constexpr std::string_view kTag = "actors.find/1";
@@ -154,7 +162,7 @@ struct QueryActors {
 };
 
 using DirectoryRef =
-    ActorRef<RegisterNode, ActorEnded, KeepState, PlaceActor, FindActor, QueryActors>;
+    ActorRef<RegisterNode, ActorEnded, KeepState, PlaceActor, PlaceGroup, FindActor, QueryActors>;
 
 /// Program → node: give me a reference to this actor.
 struct LocateActor {

@@ -40,13 +40,20 @@ struct MoodyStore final : Store {
 
 /// A node that makes no actors and remembers its messages.
 struct FakeNode final : ActorOf<FakeNode, StartActor, EndActor> {
-  explicit FakeNode(std::vector<StartActor>* into) : starts(into) {}
+  FakeNode(std::vector<StartActor>* into, const std::string* no, std::vector<std::string>* ends)
+      : starts(into), refused(no), ended(ends) {}
   Status on(StartActor&& start, Context&) {
+    if (start.spec.name == *refused) return fail(Code::kInvalid, "told to refuse");
     starts->push_back(std::move(start));
     return {};
   }
-  Status on(const EndActor&, Context&) { return {}; }
+  Status on(const EndActor& end, Context&) {
+    ended->push_back(end.name);
+    return {};
+  }
   std::vector<StartActor>* starts;
+  const std::string* refused;
+  std::vector<std::string>* ended;
 };
 
 std::vector<std::byte> bytes_of_text(std::string_view text) {
@@ -100,8 +107,8 @@ class DirectoryFixture {
   TestNode add_node(const std::string& name, std::vector<StartActor> holds = {},
                     std::uint64_t process = 7) {
     TestNode node;
-    node.ref = host.spawn({.name = name}, [starts = node.starts.get()] {
-      return std::make_unique<FakeNode>(starts);
+    node.ref = host.spawn({.name = name}, [this, starts = node.starts.get()] {
+      return std::make_unique<FakeNode>(starts, &refused, &ended);
     });
     RegisterNode message{.name = name,
                          .address = name + ":1",
@@ -135,6 +142,8 @@ class DirectoryFixture {
   ActorHost host{{.executor = executor, .timers = timers, .clock = clock}};
   MoodyStore store;
   std::string said;
+  std::string refused;             // the actor that no node makes
+  std::vector<std::string> ended;  // by the head's word
   ActorDirectory::Ref directory;
   std::vector<std::shared_ptr<std::vector<StartActor>>> all;
 };
@@ -176,18 +185,18 @@ TEST_CASE_METHOD(DirectoryFixture, "states that wait for the disk are bounded", 
   std::vector<PlacedActor> placed;
   for (const char* name : {"a", "b", "c", "d", "e"}) placed.push_back(spawn(name, 3).value());
   std::size_t kept = 0;
-  std::size_t refused = 0;
+  std::size_t overloaded = 0;
   for (const PlacedActor& actor : placed) {
     KeepState keep{.name = actor.name, .life = actor.life, .state = {}};
     keep.state.resize(kMostKeptBytes);
     ask_and_deliver(directory, std::move(keep), 1s, [&](const Status& status) {
-      ++(status ? kept : refused);
+      ++(status ? kept : overloaded);
       if (!status) CHECK(status.error().code == Code::kOverloaded);
     });
   }
   run();
   CHECK(kept == 4);
-  CHECK(refused == 1);
+  CHECK(overloaded == 1);
 }
 
 TEST_CASE_METHOD(DirectoryFixture, "an actor does not get the state of an earlier one of its name",
@@ -281,6 +290,61 @@ TEST_CASE_METHOD(DirectoryFixture, "an actor without room waits until another on
   REQUIRE(directory.tell(ActorEnded{"a", first->life, ""}));
   run();
   CHECK(ask(FindActor{"b"})->node == "n1");
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "a group is started as a whole or not at all",
+                 "[actors][cluster]") {
+  const TestNode one = add_node("n1");
+  const TestNode two = add_node("n2");
+  const auto group_of = [](const std::vector<std::string>& names, std::uint64_t bytes) {
+    PlaceGroup group;
+    for (const std::string& name : names) {
+      PlaceActor place;
+      place.spec = {.name = name, .type = "shard", .start = {}, .restarts = 1, .period = 1min};
+      place.spec.memory_bytes = bytes;
+      group.members.push_back(std::move(place));
+    }
+    return group;
+  };
+  const auto num_actors = [this] { return ask(QueryActors{})->actors; };
+  CHECK(ask(PlaceGroup{}).error().code == Code::kInvalid);
+  CHECK(ask(group_of(std::vector<std::string>(1025, "a"), 0)).error().code == Code::kInvalid);
+  CHECK(ask(group_of({"a", "a"}, 0)).error().message.find("is taken") != std::string::npos);
+  const auto full = ask(group_of({"a", "b", "c"}, 100));
+  REQUIRE_FALSE(full);
+  CHECK(full.error().message.find("actor c needs") != std::string::npos);
+  CHECK(num_actors() == 0);
+  CHECK(one.starts->empty());
+  ended.clear();
+
+  SECTION("if there is room for all") {
+    const auto placed = ask(group_of({"a", "b"}, 100));
+    REQUIRE(placed);
+    CHECK(placed->at(0).node == "n1");
+    CHECK(placed->at(1).node == "n2");
+  }
+  SECTION("unless an actor cannot be made") {
+    refused = "b";
+    const auto placed = ask(group_of({"a", "b"}, 0));
+    REQUIRE_FALSE(placed);
+    CHECK(placed.error().message.find("actor b on node n2: told to refuse") != std::string::npos);
+    CHECK(num_actors() == 0);
+    CHECK(ended == std::vector<std::string>{"a"});
+  }
+  SECTION("unless the disk is full") {
+    store.writes = false;
+    CHECK(ask(group_of({"a", "b"}, 0)).error().code == Code::kUnavailable);
+    CHECK(num_actors() == 0);
+  }
+  SECTION("unless a node is lost meanwhile") {
+    std::optional<Result<std::vector<PlacedActor>>> answer;
+    ask_and_deliver(directory, group_of({"a", "b"}, 0), 1s,
+                    [&answer](auto result) { answer = std::move(result); });
+    two.ref.stop();
+    run();
+    REQUIRE(answer);
+    CHECK(num_actors() == (*answer ? 2 : 0));
+  }
 }
 
 TEST_CASE_METHOD(DirectoryFixture, "a disk that refuses", "[actors][kept]") {
