@@ -2,8 +2,8 @@
 """Runs clang-tidy on our .cpp files, skipping those found clean as they stand.
 
 Neighbouring files are looked at together, as one unit that includes them: most of the time goes into
-the headers that they share. Where they do not compile together (two hidden names are alike) each
-half is looked at for itself, down to single files.
+the headers that they share. Where they do not compile together (two hidden names are alike) those that
+clang complains about are looked at apart from the others.
 
 usage: tidy.py [--build DIR] [FILE...]    without files: all but trainer/torch, whose headers are slow
 """
@@ -60,6 +60,14 @@ def groups(flags):
     return sorted(found, key=len, reverse=True)
 
 
+def parted(paths, errors):
+    """Two parts of `paths`: those without and those with errors; two halves where one of these is empty."""
+    wrong = {os.path.relpath(path) for path in re.findall(r"^(/[^:\n]+):\d+:\d+: (?:fatal )?error: ", errors, re.MULTILINE)}
+    parts = [path for path in paths if path not in wrong], [path for path in paths if path in wrong]
+    middle = len(paths) // 2
+    return parts if all(parts) else (paths[:middle], paths[middle:])
+
+
 def headers_digest():
     digest = hashlib.sha256(pathlib.Path(".clang-tidy").read_bytes())
     for top in ("core", "actors", "scheduler", "tuner", "trainer", "engine", "tools"):
@@ -98,9 +106,10 @@ class Tidy:
         # Compiler warnings are left to GCC in the build; clang's set of warnings differs.
         flags = [*self.flags[paths[0]], "-w"]
         unit = self.unit(paths)
-        if len(paths) > 1 and subprocess.run([self.clang, *flags, "-fsyntax-only", unit], capture_output=True).returncode:
-            middle = len(paths) // 2
-            return self.complaints(paths[:middle]) + self.complaints(paths[middle:])
+        if len(paths) > 1:
+            done = subprocess.run([self.clang, *flags, "-fsyntax-only", "-ferror-limit=0", unit], capture_output=True, text=True)
+            if done.returncode:
+                return "".join(self.complaints(part) for part in parted(paths, done.stderr))
         checks = ["--checks=-bugprone-suspicious-include"] if len(paths) > 1 else []
         done = subprocess.run([self.tidy, "--quiet", "--config-file=.clang-tidy", *checks, unit, "--", *flags],
                               capture_output=True, text=True)
