@@ -117,6 +117,16 @@ struct Contradiction {
   std::string what;
 };
 
+/// The actors that the job gives to its stages; those of a listed group count once.
+std::uint64_t actors_at_start(const JobSpec& job) {
+  const auto groups = listed_groups(job.pipeline.fuse.groups, job.stages);
+  if (!groups) return job.pipeline.total_actors();
+  std::uint64_t all = 0;
+  const auto actors = start_actors(*groups, job.pipeline.actors, 1, false);
+  for (const std::size_t first : groups->firsts(actors.size())) all += actors[first];
+  return all;
+}
+
 std::vector<Contradiction> contradictions(const JobSpec& job) {
   const TrainerSpec& trainer = job.trainer;
   // Files of these formats do not say which of their columns a model sees.
@@ -124,7 +134,7 @@ std::vector<Contradiction> contradictions(const JobSpec& job) {
   const bool named = format == "csv" || format == "parquet";
   const std::string& list_delimiter = job.dataset.csv.list_delimiter;
   const bool has_rows = !trainer.evaluate.empty() || trainer.evaluate_share > 0;
-  const std::uint64_t actors = job.pipeline.total_actors();
+  const std::uint64_t actors = actors_at_start(job);
   return {
       {job.dataset.paths.empty(),
        "dataset.paths is missing; name the files to read, as in paths = [\"data/*.tsv\"]"},
