@@ -163,7 +163,7 @@ class Tuner(Scenario):
         job = self.spinning()
         self.assert_done(job.run("ingest", "--json"))
         log = job.folder / ".forebay/decisions.jsonl"
-        log.write_text(log.read_text().replace('"decode"', '"unpack"'))
+        log.write_text(log.read_text().replace("decode", "unpack"))
         before = (job.folder / "job.toml").read_text()
         refused = self.command(job, "tune", "freeze", "job.toml")
         self.assertEqual(refused.returncode, 2)

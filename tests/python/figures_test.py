@@ -55,7 +55,7 @@ class Figures(Looking):
             self.assertRegex(text, r"completed +1 epoch since")
             self.assertIn(self.stats["order_digest"], text)
             self.assertNotIn("damaged", text)
-            self.assertRegex(text, r"stage +actors +splits +busy actors\nload +1 +\d+ +\d\.\d\d\n")
+            self.assertRegex(text, r"stage +actors +splits +busy actors\nload +\d +\d+ +\d\.\d\d\n")
             self.assertEqual([line.split()[0] for line in text.splitlines()[-5:]], [stage["name"] for stage in self.stats["stages"]])
 
     def test_what_is_none_or_missing_has_no_line(self):

@@ -40,6 +40,7 @@ class Opened {
     auto loaded = load_job(path, {}, {.cpus = 2, .memory_bytes = 256 * kMiB});
     REQUIRE(loaded);
     job = std::move(*loaded);
+    job.pipeline.fuse.how = FuseSpec::How::kNever;
     auto opened = JobRun::open(job, JobRun::Rows::kTraining, {});
     REQUIRE(opened);
     run = std::move(*opened);

@@ -108,6 +108,32 @@ TEST_CASE("an assignment by --set overrides the file, as TOML or as a bare strin
   CHECK(job->dataset.paths == std::vector<std::string>{"x", "y"});
 }
 
+TEST_CASE("the stages to fuse are all, none or a list of groups", "[tools][job]") {
+  const auto fuse = [](const std::string& value) {
+    const auto job = read(kLeast + "[pipeline]\n" + value);
+    REQUIRE(job);
+    return job->pipeline.fuse;
+  };
+  CHECK(fuse("").how == FuseSpec::How::kAuto);
+  CHECK(fuse("fuse = \"auto\"").how == FuseSpec::How::kAuto);
+  CHECK(fuse("fuse = false").how == FuseSpec::How::kNever);
+  CHECK(fuse("fuse = []").how == FuseSpec::How::kListed);
+  const FuseSpec listed = fuse("fuse = [[\"load\", \"decode\"], [\"shuffle\"]]");
+  CHECK(listed.how == FuseSpec::How::kListed);
+  CHECK(listed.groups == std::vector<std::vector<std::string>>{{"load", "decode"}, {"shuffle"}});
+  for (const char* wrong : {"fuse = true", "fuse = 1", "fuse = \"all\"", "fuse = [\"load\"]"}) {
+    CHECK_THAT(refusal(kLeast + "[pipeline]\n" + wrong),
+               Catch::Contains("pipeline.fuse") && Catch::Contains("but must be \"auto\", false"));
+  }
+}
+
+TEST_CASE("the actors of a listed group count once against the most", "[tools][job]") {
+  const std::string most = kLeast + "[pipeline]\nmax_actors = 5\n";
+  const std::string many = "[pipeline.allocation]\nload = 3\ndecode = 3\n";
+  CHECK_THAT(refusal(most + many), Catch::Contains("has 8 actors in all"));
+  CHECK(read(most + "fuse = [[\"load\", \"decode\"]]\n" + many));
+}
+
 TEST_CASE("a wrong job file is refused with place, key and expected value", "[tools][job]") {
   const std::pair<std::string, std::string> cases[] = {
       {"[order]\nbatch_size = 0\n",
@@ -145,8 +171,7 @@ TEST_CASE("a wrong job file is refused with place, key and expected value", "[to
        "| emulated | none"},
       {"[order]\nseed = 2024-01-01\n",
        "job.toml, line 4: order.seed must be true or false, a number, a string, or a list of "
-       "numbers "
-       "or of strings"},
+       "numbers, of strings or of lists of strings"},
       {"[transform]\nop = \"log1p\"\n",
        "job.toml, line 3: transforms are a list; write [[transform]]"},
       {"[[transform]]\ncolumns = [\"I*\"]\n",

@@ -18,7 +18,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 /// 3000 rows of Criteo in a job with small batches, started.
 class Started {
  public:
-  explicit Started(std::uint64_t memory = 256 * kMiB) {
+  explicit Started(std::uint64_t memory = 256 * kMiB, FuseSpec::How fuse = FuseSpec::How::kNever) {
     std::string rows;
     for (int row = 0; row < 3000; ++row) {
       rows += "0";
@@ -33,6 +33,7 @@ class Started {
     auto loaded = load_job(path, {}, {.cpus = 2, .memory_bytes = memory});
     REQUIRE(loaded);
     job = std::move(*loaded);
+    job.pipeline.fuse.how = fuse;
     auto opened = JobRun::open(job, JobRun::Rows::kTraining, {});
     REQUIRE(opened);
     run = std::move(*opened);
@@ -77,6 +78,23 @@ TEST_CASE("a live pipeline's description has the stages and sizes that the job d
       tuner::worst_case_bytes(description, {.actors = {1, 1, 1, 1}, .prefetch = 1});
   CHECK(worst == 10 * kMiB + kMemorySlack + 6 * kThreadBytes + window_for(4, 4, sizes) +
                      sizes.cutting + 2 * sizes.batch);
+}
+
+TEST_CASE("a live pipeline's group is one stage to its tuner", "[tools][live_plant]") {
+  const Started started(256 * kMiB, FuseSpec::How::kAuto);
+  LivePipeline& tuned_pipeline = *started.tuned_pipeline;
+  REQUIRE(tuned_pipeline.description().stages.size() == 1);
+  CHECK(tuned_pipeline.description().stages[0].name == "load+decode+shuffle+transform");
+  CHECK(tuned_pipeline.current().actors == std::vector<std::uint32_t>{2});
+  tuned_pipeline.apply({.actors = {3}, .prefetch = 5});
+  CHECK(tuned_pipeline.current().actors == std::vector<std::uint32_t>{3});
+  CHECK(started.run->pipeline().stages().actors() == std::vector<std::uint32_t>{3, 3, 3, 3});
+  started.pull(40);
+  const tuner::Observation seen = tuned_pipeline.observe();
+  REQUIRE(seen.stages.size() == 1);
+  CHECK(seen.stages[0].actors == 3);
+  CHECK(seen.stages[0].done > 0);
+  CHECK(seen.stages[0].done_cpu_seconds > 0);
 }
 
 TEST_CASE("an applied allocation is current and is observed", "[tools][live_plant]") {
