@@ -166,8 +166,9 @@ void ActorDirectory::end_group(const Group& group, Context& context) {
 }
 
 void ActorDirectory::remove(const std::string& name, Context& context) {
-  table_.remove(name);
-  changed(name, context);
+  const std::string removed = name;  // `name` may be the entry's own.
+  table_.remove(removed);
+  changed(removed, context);
   place_waiting(context);  // There may be room now.
 }
 
