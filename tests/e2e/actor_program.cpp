@@ -142,7 +142,9 @@ int main(int argc, char** argv) {
     std::string command;
     std::string name;
     rest >> command >> name;
-    print(command + ' ' + name + ": " + program.run(command, name, rest));
+    std::string said = command;
+    said.append(" ").append(name).append(": ").append(program.run(command, name, rest));
+    print(said);
   }
   return 0;
 }

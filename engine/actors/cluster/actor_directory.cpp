@@ -56,7 +56,7 @@ Status ActorDirectory::on(const ActorEnded& ended, Context& context) {
   if (!ended.reason.empty()) {
     say("actor " + ended.name + " on node " + entry->node + " has ended: " + ended.reason);
   }
-  remove(entry->spec.name, context);
+  remove(std::string(entry->spec.name), context);  // The entry goes, and its name with it.
   return {};
 }
 
@@ -166,9 +166,8 @@ void ActorDirectory::end_group(const Group& group, Context& context) {
 }
 
 void ActorDirectory::remove(const std::string& name, Context& context) {
-  const std::string removed = name;  // `name` may be the entry's own.
-  table_.remove(removed);
-  changed(removed, context);
+  table_.remove(name);
+  changed(name, context);
   place_waiting(context);  // There may be room now.
 }
 

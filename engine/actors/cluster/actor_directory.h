@@ -90,6 +90,7 @@ class ActorDirectory final
   void settle_groups(Context& context);
   void end_group(const Group& group, Context& context);
   void lose(const std::string& node, const std::string& why, Context& context);
+  /// `name` must not be the entry's own, which goes.
   void remove(const std::string& name, Context& context);
   void changed(const std::string& name, Context& context);
   void write_soon(Context& context);
