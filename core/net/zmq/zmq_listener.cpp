@@ -70,6 +70,9 @@ ZmqListener::ZmqListener(zmq::context_t& context, int fd, std::string address,
       monitor_(context, zmq::socket_type::pair) {
   set_usual_options(router_.socket, options);
   router_.socket.set(zmq::sockopt::router_mandatory, true);
+  // A dialer whose connection broke connects a lane again by itself. Where this side has not
+  // noticed the break, the router would ignore the new connection, and the lane be silent for ever.
+  router_.socket.set(zmq::sockopt::router_handover, true);
   if (address_.front() == '[') router_.socket.set(zmq::sockopt::ipv6, true);
   if (options.keys) {
     router_.socket.set(zmq::sockopt::curve_server, true);

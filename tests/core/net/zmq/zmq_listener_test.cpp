@@ -97,8 +97,10 @@ struct ListenerFixture {
 
 /// A DEALER that sends arbitrary frames.
 struct RawDealer {
-  explicit RawDealer(const std::string& address, const CurveKeys* keys = nullptr) {
+  explicit RawDealer(const std::string& address, const CurveKeys* keys = nullptr,
+                     const std::string& route = "") {
     socket.set(zmq::sockopt::linger, 0);
+    if (!route.empty()) socket.set(zmq::sockopt::routing_id, route);
     if (keys != nullptr) {
       socket.set(zmq::sockopt::curve_serverkey, keys->server_public);
       socket.set(zmq::sockopt::curve_publickey, keys->client->public_key);
@@ -203,6 +205,24 @@ struct HandMade {
   RawDealer control;
   RawDealer bulk;
 };
+
+// A relay or an address translation may lose the one half of a connection and keep the other.
+TEST_CASE("a lane that was connected again is heard while its old connection stands",
+          "[core][net]") {
+  ListenerFixture fixture;
+  RawDealer control(fixture.address);
+  RawDealer broken(fixture.address, nullptr, "lane one");
+  control.send(header_bytes({.kind = WireHeader::Kind::kHello, .lane = 0, .session = 99}));
+  broken.send(header_bytes({.kind = WireHeader::Kind::kHello, .lane = 1, .session = 99}));
+  REQUIRE(broken.hears(10s));
+  RawDealer again(fixture.address, nullptr, "lane one");
+  again.send(header_bytes({.lane = 1, .session = 99, .sequence = 0}) +
+             std::string("\x05\0\0\0hello", 9));
+  const auto seen = fixture.server.handler.wait_messages(1);
+  REQUIRE(seen.messages.size() == 1);
+  CHECK(seen.messages.back().head == "hello");
+  fixture.check_friend();
+}
 
 TEST_CASE("a session that breaks the protocol ends, and other sessions stay", "[core][net]") {
   ZmqTransport::Options options = quick();
