@@ -20,6 +20,16 @@ Result<std::size_t> stage_named(const std::string& name, const StageList& stages
       printable_field(name) + " is no stage that can be fused; this job has " + names_of(stages)));
 }
 
+/// Whether the stage has actors of its own unless the job lists it in a group.
+bool is_bound(const StageInfo& stage, const std::vector<TransformSpec>& operators) {
+  if (stage.max_actors != StageInfo().max_actors) return true;
+  for (std::size_t op = stage.first_op; op < stage.end_op && op < operators.size(); ++op) {
+    const bool calls = operators[op].op == kUdfOp || operators[op].op == kPythonOp;
+    if (calls || !operators[op].stage.empty()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::size_t> StageGroups::firsts(std::size_t stages) const {
@@ -38,15 +48,6 @@ std::vector<std::vector<std::string>> StageGroups::names(const StageList& stages
     }
   }
   return groups;
-}
-
-bool is_bound(const StageInfo& stage, const std::vector<TransformSpec>& operators) {
-  if (stage.max_actors != StageInfo().max_actors) return true;
-  for (std::size_t op = stage.first_op; op < stage.end_op && op < operators.size(); ++op) {
-    const bool calls = operators[op].op == kUdfOp || operators[op].op == kPythonOp;
-    if (calls || !operators[op].stage.empty()) return true;
-  }
-  return false;
 }
 
 StageGroups group_all(const StageList& stages, const std::vector<TransformSpec>& operators,
@@ -81,6 +82,12 @@ Result<StageGroups> listed_groups(const std::vector<std::vector<std::string>>& n
     }
   }
   return StageGroups(std::move(joined));
+}
+
+std::uint64_t total_actors(const StageGroups& groups, const std::vector<std::uint32_t>& actors) {
+  std::uint64_t all = 0;
+  for (const std::size_t first : groups.firsts(actors.size())) all += actors[first];
+  return all;
 }
 
 std::vector<std::uint32_t> start_actors(const StageGroups& groups, std::vector<std::uint32_t> given,

@@ -40,20 +40,14 @@ class StageGroups {
   /// The names of the stages of each group of more than one.
   std::vector<std::vector<std::string>> names(const StageList& stages) const;
 
-  friend bool operator==(const StageGroups&, const StageGroups&) = default;
-
  private:
   std::vector<bool> joined_;  // shorter than the stages: those behind are not joined
 };
 
-/// Whether the stage's actors have a bound of their own: a user's function that may have few
-/// instances, or one in Python, whose actors are processes. It is never fused unless the job says
-/// so.
-bool is_bound(const StageInfo& stage, const std::vector<TransformSpec>& operators);
-
-/// Groups all neighbours that are not bound: no stage waits for another one's split, and a split
-/// stays in one CPU's cache. If `is_remote`, load stays apart: its actors wait for a store, and
-/// need not hold up CPUs that could decode.
+/// Groups all neighbours that are not bound to actors of their own, as a user's function is, of
+/// which there may be few instances or processes, and a stage that the job names. No stage waits
+/// for another one's split, and a split stays in one CPU's cache. If `is_remote`, load stays apart:
+/// its actors wait for a store, and need not hold up CPUs that could decode.
 StageGroups group_all(const StageList& stages, const std::vector<TransformSpec>& operators,
                       bool is_remote);
 
@@ -61,6 +55,9 @@ StageGroups group_all(const StageList& stages, const std::vector<TransformSpec>&
 /// that are not neighbours in this order, or a stage in two groups.
 Result<StageGroups> listed_groups(const std::vector<std::vector<std::string>>& names,
                                   const StageList& stages);
+
+/// The sum of the actors given for each stage; those of a group count once.
+std::uint64_t total_actors(const StageGroups& groups, const std::vector<std::uint32_t>& actors);
 
 /// The actors at the start, which are the same for all stages of a group: the most that the job
 /// gives to one of them. If `spread`, also as many as the group has stages, but at most `cpus`: so

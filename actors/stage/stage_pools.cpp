@@ -1,6 +1,7 @@
 #include "actors/stage/stage_pools.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/base/check.h"
@@ -52,6 +53,7 @@ class StagePools::Actor final : public PoolWorker<Split> {
       workers_.push_back(std::make_unique<StageWorker>(pools.stages_[stage], pools.options_.inputs,
                                                        pools.transform_context_));
     }
+    if (workers_.size() > 1) meter_.emplace();
   }
 
   Status on(Split&& split, PoolContext& context) override {
@@ -86,9 +88,9 @@ class StagePools::Actor final : public PoolWorker<Split> {
       began = clock.now();
       pools_.fused_.enter(first_, number, first_ + step, began);
       done[step].bytes = split.bytes();
-      meter_.start(began, pools_.wanted_[first_], true);
+      meter_->start(began, pools_.wanted_[first_], true);
       status = run(step, split, context);
-      done[step].service = meter_.finish(clock.now());
+      done[step].service = meter_->finish(clock.now());
     }
     context.service()->resume(clock.now());
     if (status) {
@@ -104,8 +106,8 @@ class StagePools::Actor final : public PoolWorker<Split> {
   StagePools& pools_;
   const std::size_t first_;
   std::vector<std::unique_ptr<StageWorker>> workers_;  // of the group's stages
-  ServiceMeter meter_;
-  std::chrono::nanoseconds ended_;  // of the last split
+  std::optional<ServiceMeter> meter_;  // of the stages behind the first; holds a descriptor
+  std::chrono::nanoseconds ended_;     // of the last split
 };
 
 /// Begins to read the blocks of splits in a store, all that are issued: their bytes are reserved,
@@ -276,11 +278,7 @@ void StagePools::join() {
 
 std::vector<std::uint32_t> StagePools::actors() const { return {wanted_.begin(), wanted_.end()}; }
 
-std::uint64_t StagePools::actors_wanted() const {
-  std::uint64_t all = 0;
-  for (const std::size_t first : groups_.firsts(size())) all += wanted_[first];
-  return all;
-}
+std::uint64_t StagePools::actors_wanted() const { return total_actors(groups_, actors()); }
 
 std::uint64_t StagePools::threads() const {
   std::uint64_t all = 0;

@@ -23,7 +23,7 @@ std::string dotted(std::string_view prefix, std::string_view key) {
 }
 
 template <class T>
-std::optional<ParamValue> list_of(const toml::array& list) {
+std::optional<std::vector<T>> list_of(const toml::array& list) {
   std::vector<T> values;
   for (const toml::node& node : list) {
     const auto value = node.value<T>();
@@ -39,7 +39,7 @@ std::optional<ParamValue> list_of_lists(const toml::array& lists) {
   for (const toml::node& node : lists) {
     auto strings = list_of<std::string>(*node.as_array());
     if (!strings) return std::nullopt;
-    values.push_back(std::get<std::vector<std::string>>(std::move(*strings)));
+    values.push_back(std::move(*strings));
   }
   return values;
 }

@@ -117,24 +117,16 @@ struct Contradiction {
   std::string what;
 };
 
-/// The actors that the job gives to its stages; those of a listed group count once.
-std::uint64_t actors_at_start(const JobSpec& job) {
-  const auto groups = listed_groups(job.pipeline.fuse.groups, job.stages);
-  if (!groups) return job.pipeline.total_actors();
-  std::uint64_t all = 0;
-  const auto actors = start_actors(*groups, job.pipeline.actors, 1, false);
-  for (const std::size_t first : groups->firsts(actors.size())) all += actors[first];
-  return all;
-}
-
-std::vector<Contradiction> contradictions(const JobSpec& job) {
+/// `groups`: those that the job lists.
+std::vector<Contradiction> contradictions(const JobSpec& job, const StageGroups& groups) {
   const TrainerSpec& trainer = job.trainer;
   // Files of these formats do not say which of their columns a model sees.
   const std::string& format = job.dataset.format;
   const bool named = format == "csv" || format == "parquet";
   const std::string& list_delimiter = job.dataset.csv.list_delimiter;
   const bool has_rows = !trainer.evaluate.empty() || trainer.evaluate_share > 0;
-  const std::uint64_t actors = actors_at_start(job);
+  const std::uint64_t actors =
+      total_actors(groups, start_actors(groups, job.pipeline.actors, 1, false));
   return {
       {job.dataset.paths.empty(),
        "dataset.paths is missing; name the files to read, as in paths = [\"data/*.tsv\"]"},
@@ -169,11 +161,11 @@ std::vector<Contradiction> contradictions(const JobSpec& job) {
 }
 
 Status check_combinations(const JobSpec& job) {
-  for (const Contradiction& each : contradictions(job)) {
-    if (each.found) return fail(Code::kInvalid, job.path + ": " + each.what);
-  }
   auto groups = listed_groups(job.pipeline.fuse.groups, job.stages);
   if (!groups) return fail(Code::kInvalid, job.path + ": " + groups.error().message);
+  for (const Contradiction& each : contradictions(job, *groups)) {
+    if (each.found) return fail(Code::kInvalid, job.path + ": " + each.what);
+  }
   return {};
 }
 
@@ -200,8 +192,7 @@ std::string key_text(const std::string& name) {
 
 void add(std::string& text, const JobValues::Table& table) {
   for (const auto& [name, value] : table) {
-    text += key_text(name) + " = ";
-    text += std::visit([](const auto& held) { return text_of(held); }, value) + '\n';
+    text += key_text(name) + " = " + to_toml(value) + '\n';
   }
 }
 
@@ -264,6 +255,10 @@ Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
   }
   if (auto checked = check_combinations(job); !checked) return pass(checked);
   return job;
+}
+
+std::string to_toml(const ParamValue& value) {
+  return std::visit([](const auto& held) { return text_of(held); }, value);
 }
 
 std::string to_toml(const JobValues& job) {

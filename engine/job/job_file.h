@@ -43,6 +43,9 @@ Result<JobSpec> parse_job(std::string text, const std::string& path,
 Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
                          const JobDefaults& defaults);
 
+/// Returns a value as a job file writes it: `[["load", "decode"]]`.
+std::string to_toml(const ParamValue& value);
+
 /// Returns the job as the text of a job file, which workers read.
 std::string to_toml(const JobValues& job);
 
