@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/job/quantity.h"
+#include "tuner/observation_sum.h"
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/world/world_layout.h"
 
@@ -29,17 +30,7 @@ using tuner::StageObservation;
 /// Joins `sum` and the interval after it; `weight` is the share of `next` in the time of both.
 StageObservation joined(const StageObservation& sum, const StageObservation& next, double weight) {
   StageObservation both = next;
-  both.actor_seconds += sum.actor_seconds;
-  both.working_seconds += sum.working_seconds;
-  both.input_wait_seconds += sum.input_wait_seconds;
-  both.output_wait_seconds += sum.output_wait_seconds;
-  both.cpu_seconds += sum.cpu_seconds;
-  both.done += sum.done;
-  both.done_seconds += sum.done_seconds;
-  both.done_seconds_squared += sum.done_seconds_squared;
-  both.done_cpu_seconds += sum.done_cpu_seconds;
-  both.done_ready_seconds += sum.done_ready_seconds;
-  both.done_actors += sum.done_actors;
+  add_sums(both, sum);
   both.queue_fill = weight * next.queue_fill + (1 - weight) * sum.queue_fill;
   return both;
 }

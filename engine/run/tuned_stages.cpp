@@ -9,6 +9,7 @@
 #include "engine/job/quantity.h"
 #include "engine/process/memory_use.h"
 #include "tuner/guard.h"
+#include "tuner/observation_sum.h"
 
 namespace forebay {
 
@@ -33,26 +34,22 @@ tuner::StageObservation observation_of(const PoolStats& before, const PoolStats&
 
 tuner::StageObservation observation_of_group(const std::vector<tuner::StageObservation>& stages) {
   if (stages.size() == 1) return stages.front();
-  tuner::StageObservation all = stages.back();
-  const double done = std::max(1.0, static_cast<double>(all.done));
+  const tuner::StageObservation& first = stages.front();
+  const tuner::StageObservation& last = stages.back();
+  const double done = std::max(1.0, static_cast<double>(last.done));
+  tuner::StageObservation all = first;
   double variance = 0;
-  all = {.actors = all.actors,
-         .leaving = all.leaving,
-         .actor_seconds = stages.front().actor_seconds,
-         .done = all.done,
-         .done_actors = stages.front().done_actors,
-         .queue_fill = all.queue_fill,
-         .queued_bytes = all.queued_bytes};
   for (const tuner::StageObservation& each : stages) {
-    all.working_seconds += each.working_seconds;
-    all.output_wait_seconds += each.output_wait_seconds;
-    all.cpu_seconds += each.cpu_seconds;
-    all.done_seconds += each.done_seconds;
-    all.done_cpu_seconds += each.done_cpu_seconds;
-    all.done_ready_seconds += each.done_ready_seconds;
+    if (&each != &first) add_sums(all, each);
     const double mean = (each.done_seconds - each.done_ready_seconds) / done;
     variance += std::max(0.0, each.done_seconds_squared / done - mean * mean);
   }
+  // Each stage has the group's actors, and its splits.
+  all.actor_seconds = first.actor_seconds;
+  all.done = last.done;
+  all.done_actors = first.done_actors;
+  all.queue_fill = last.queue_fill;
+  all.queued_bytes = last.queued_bytes;
   all.input_wait_seconds =
       std::max(0.0, all.actor_seconds - all.working_seconds - all.output_wait_seconds);
   // The times of a split in different stages are taken to be independent.
