@@ -12,6 +12,7 @@
 #include "core/base/text/printable.h"
 #include "core/base/whole_file.h"
 #include "engine/job/job_edit.h"
+#include "engine/job/job_file.h"
 #include "engine/outputs/job_files.h"
 #include "engine/report/json_object.h"
 #include "engine/run/tuning.h"
@@ -159,17 +160,14 @@ void print(const DecisionLog& log) {
   for (const Decision& decision : log.decisions) print(decision, header.description);
 }
 
-/// The groups of stages in TOML: `[["load", "decode"]]`; "" if each stage is alone.
-std::string fused_groups(const PipelineDescription& description) {
-  std::string groups;
+/// The groups of more than one stage.
+std::vector<std::vector<std::string>> fused_groups(const PipelineDescription& description) {
+  std::vector<std::vector<std::string>> groups;
   for (const tuner::StageDescription& group : description.stages) {
-    const std::vector<std::string> stages = stages_in(group.name);
-    if (stages.size() == 1) continue;
-    std::string names;
-    for (const std::string& stage : stages) names += (names.empty() ? "\"" : ", \"") + stage + '"';
-    groups += (groups.empty() ? "[" : ", [") + names + "]";
+    auto stages = stages_in(group.name);
+    if (stages.size() > 1) groups.push_back(std::move(stages));
   }
-  return groups.empty() ? "" : "[" + groups + "]";
+  return groups;
 }
 
 Result<std::string> frozen(std::string text, const tuner::Allocation& allocation,
@@ -182,8 +180,8 @@ Result<std::string> frozen(std::string text, const tuner::Allocation& allocation
       text = std::move(*edited);
     }
   }
-  if (const std::string groups = fused_groups(description); !groups.empty()) {
-    auto edited = with_value(text, "pipeline", "fuse", groups);
+  if (const auto groups = fused_groups(description); !groups.empty()) {
+    auto edited = with_value(text, "pipeline", "fuse", to_toml(groups));
     if (!edited) return edited;
     text = std::move(*edited);
   }
