@@ -9,22 +9,41 @@
 namespace forebay {
 namespace {
 
-// A block of products is one AVX-512 register; on narrower machines the compiler splits it.
-constexpr std::size_t kBlock = 16;
+// A block is one AVX register. GCC 12 takes wider vectors apart through the stack on machines
+// without AVX-512, which makes a product ten times as slow.
+constexpr std::size_t kBlock = 8;
 using Block = float __attribute__((vector_size(kBlock * sizeof(float)), aligned(4)));
+/// Vectors whose products with a block of others are made together, each sum in a register.
+constexpr std::size_t kTile = 4;
 
-/// Writes the products of vector i with all before it, a block at a time; later products overwrite
-/// the surplus of a block. `zt` is [dim, padded], the vectors as columns.
-FOREBAY_INLINE void dots_of(const float* zi, const float* zt, std::size_t i, std::size_t dim,
-                            std::size_t padded, float* out) {
-  for (std::size_t first = 0; first < i; first += kBlock) {
-    Block sum = {};
+FOREBAY_INLINE void load(const float* from, Block& block) {
+  std::memcpy(&block, from, sizeof(block));
+}
+
+/// Writes the products of `count` vectors, kTile at most, from number `first` on with all vectors
+/// before them. `zt` is [dim, padded], the vectors as columns; `pairs` has the products of all
+/// vectors, those of vector i from i · (i - 1) / 2 on. Each product is summed from the first
+/// dimension to the last.
+FOREBAY_INLINE void dots_of(const float* z, const float* zt, std::size_t first, std::size_t count,
+                            std::size_t dim, std::size_t padded, float* pairs) {
+  const float* own[kTile];
+  for (std::size_t k = 0; k < kTile; ++k) own[k] = z + (first + (k < count ? k : 0)) * dim;
+  for (std::size_t other = 0; other + 1 < first + count; other += kBlock) {
+    Block sums[kTile] = {};
     for (std::size_t d = 0; d < dim; ++d) {
       Block column;
-      std::memcpy(&column, zt + d * padded + first, sizeof(column));
-      sum += zi[d] * column;
+      load(zt + d * padded + other, column);
+      for (std::size_t k = 0; k < kTile; ++k) sums[k] += own[k][d] * column;
     }
-    std::memcpy(out + first, &sum, sizeof(sum));
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t i = first + k;
+      float* out = pairs + i * (i - 1) / 2 + other;
+      if (other + kBlock <= i) {
+        std::memcpy(out, &sums[k], sizeof(Block));
+      } else {
+        for (std::size_t j = 0; other + j < i; ++j) out[j] = sums[k][j];
+      }
+    }
   }
 }
 
@@ -38,12 +57,12 @@ FOREBAY_CLONES void forward_rows(const Interaction& shape, const float* z, std::
       for (std::size_t d = 0; d < dim; ++d) zt[d * padded + v] = z[v * dim + d];
     }
     std::memcpy(out, z, dim * sizeof(float));
-    float* pairs = out + dim;
-    for (std::size_t i = 1; i < vectors; pairs += i, ++i) {
+    for (std::size_t i = 1; i < vectors; i += kTile) {
+      const std::size_t count = std::min(kTile, vectors - i);
       if (dim == 16) {
-        dots_of(z + i * dim, zt, i, 16, padded, pairs);
+        dots_of(z, zt, i, count, 16, padded, out + dim);
       } else {
-        dots_of(z + i * dim, zt, i, dim, padded, pairs);
+        dots_of(z, zt, i, count, dim, padded, out + dim);
       }
     }
   }
@@ -71,26 +90,31 @@ FOREBAY_INLINE void backward_row(const float* z, const float* gradient, std::siz
   }
 }
 
-/// The common width, with a vector in a register.
-FOREBAY_INLINE void backward_row_of_blocks(const float* z, const float* gradient,
-                                           std::size_t vectors, float* dz) {
-  std::memcpy(dz, gradient, sizeof(Block));
-  const float* pair = gradient + kBlock;
+/// The common width, with a vector in two registers.
+FOREBAY_INLINE void backward_row_of_16(const float* z, const float* gradient, std::size_t vectors,
+                                       float* dz) {
+  constexpr std::size_t kDim = 2 * kBlock;
+  std::memcpy(dz, gradient, kDim * sizeof(float));
+  const float* pair = gradient + kDim;
   for (std::size_t i = 1; i < vectors; ++i) {
-    Block zi;
-    std::memcpy(&zi, z + i * kBlock, sizeof(zi));
-    Block dzi = {};
+    Block zi[2];
+    load(z + i * kDim, zi[0]);
+    load(z + i * kDim + kBlock, zi[1]);
+    Block dzi[2] = {};
     for (std::size_t j = 0; j < i; ++j) {
       const float g = *pair++;
-      Block zj;
-      Block dzj;
-      std::memcpy(&zj, z + j * kBlock, sizeof(zj));
-      std::memcpy(&dzj, dz + j * kBlock, sizeof(dzj));
-      dzi += g * zj;
-      dzj += g * zi;
-      std::memcpy(dz + j * kBlock, &dzj, sizeof(dzj));
+      for (std::size_t half = 0; half < 2; ++half) {
+        float* to = dz + j * kDim + half * kBlock;
+        Block zj;
+        Block dzj;
+        load(z + j * kDim + half * kBlock, zj);
+        load(to, dzj);
+        dzi[half] += g * zj;
+        dzj += g * zi[half];
+        std::memcpy(to, &dzj, sizeof(dzj));
+      }
     }
-    std::memcpy(dz + i * kBlock, &dzi, sizeof(dzi));
+    std::memcpy(dz + i * kDim, dzi, sizeof(dzi));
   }
 }
 
@@ -100,8 +124,8 @@ FOREBAY_CLONES void backward_rows(const Interaction& shape, const float* z, cons
   const std::size_t vectors = shape.vectors;
   const std::size_t dim = shape.dim;
   for (std::size_t row = 0; row < rows; ++row) {
-    if (dim == kBlock) {
-      backward_row_of_blocks(z, gradient, vectors, dz);
+    if (dim == 2 * kBlock) {
+      backward_row_of_16(z, gradient, vectors, dz);
     } else {
       backward_row(z, gradient, vectors, dim, dz);
     }
