@@ -70,6 +70,8 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
     pipeline_.issue_what_fits(reorder_buffer_.lowest_missing());
   }
 
+  void repeated(const std::vector<RepeatCount>& groups) override { pipeline_.repeats_.add(groups); }
+
   Status damaged(const std::vector<BadRow>& rows) override {
     return pipeline_.options_.on_damaged(rows);
   }
@@ -301,6 +303,7 @@ PipelineStats Pipeline::stats() const {
   stats.window_capacity = window_.limit() + stages_.part_budget().limit();
   stats.splits_issued = issuer_.issued();
   stats.lowest_missing = lowest_missing_.load(std::memory_order_relaxed);
+  stats.repeats = repeats_.all();
   return stats;
 }
 

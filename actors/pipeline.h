@@ -65,6 +65,24 @@ class SplitHistory {
   std::deque<PastSplit> splits_;
 };
 
+/// Adds up what repeats in the splits of a run. Any thread.
+class RepeatSum {
+ public:
+  void add(const std::vector<RepeatCount>& groups) {
+    serial_([&] {
+      groups_.resize(groups.size());
+      for (std::size_t i = 0; i < groups.size(); ++i) groups_[i] += groups[i];
+    });
+  }
+  std::vector<RepeatCount> all() const {
+    return serial_([this] { return groups_; });
+  }
+
+ private:
+  const Synchronized<> serial_{};
+  std::vector<RepeatCount> groups_;
+};
+
 /// Decides where splits are made when the pipeline's own stages are not the only place.
 class SplitDispatch {
  public:
@@ -94,6 +112,8 @@ struct PipelineStats {
   std::size_t window_capacity = 0;
   std::uint64_t splits_issued = 0;
   std::uint64_t lowest_missing = 0;  ///< The reorder buffer waits for this split; over epochs.
+  /// What repeated in each group of repeated columns of the splits that became batches.
+  std::vector<RepeatCount> repeats;
 };
 
 /// Runs the stages over a dataset and produces its batches: gives the stages as many splits as fit
@@ -230,6 +250,7 @@ class Pipeline final : public BatchSource, StageOwner {
   std::atomic<std::uint64_t> elsewhere_{0};
   ExpectedSplits expected_;  // with a dispatch
   SplitHistory history_;
+  RepeatSum repeats_;
   std::atomic<std::uint64_t> lowest_missing_{0};
   std::atomic<bool> ended_{false};
   Position end_;  // written before `ended_` is set

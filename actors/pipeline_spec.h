@@ -35,6 +35,8 @@ struct ColumnSpec {
   std::optional<double> label_threshold{};
   std::string weight{};              ///< A factor for the row's loss; "": none.
   std::vector<std::string> extra{};  ///< For readers of batches, never for the model.
+  /// Groups of dense and sparse columns whose values repeat together over neighbouring rows.
+  std::vector<std::vector<std::string>> dedup{};
   /// Not a key: for a look at the label and the weight alone.
   bool without_features = false;
 };

@@ -56,6 +56,7 @@ Status ReorderBuffer::append(Split split) {
   const std::size_t rows = split.partial ? split.partial->all : split.columns.rows;
   const std::size_t to_skip = cursor_.rows_to_skip(id);
   if (auto status = check_damaged(split); !status) return status;
+  if (!split.repeats.empty()) sink_.repeated(split.repeats);
   const std::size_t skipped = split.partial ? batcher_.add(std::move(split.columns), *split.partial)
                                             : batcher_.add(std::move(split.columns));
   // The last parts of a split may have no sound rows.

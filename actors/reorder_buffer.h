@@ -118,6 +118,8 @@ class BatchSink {
   /// The rows of a split, or of a part of it, have joined the line; its bytes are free. `is_last`:
   /// no part of the split is to come.
   virtual void batched(const SplitId& id, bool is_last) = 0;
+  /// Receives what repeats in each group of repeated columns of a split.
+  virtual void repeated(const std::vector<RepeatCount>& groups) = 0;
   /// Receives damaged rows of a split, each once per run; an error (too many) ends the run.
   virtual Status damaged(const std::vector<BadRow>& rows) = 0;
   /// Returns the error that ends a run in which `row`, made by `node`, was sound in the first epoch

@@ -6,6 +6,7 @@
 
 #include "actors/stage/split_assembly.h"
 #include "core/data/buffer_pool.h"
+#include "core/data/repeated_columns.h"
 
 namespace forebay {
 namespace {
@@ -119,10 +120,16 @@ Sizing::Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpe
   const std::uint64_t row = sizeof(float) * (1 + schema.dense.size()) +
                             (sizeof(std::int32_t) + sizeof(std::int64_t)) * schema.sparse.size() +
                             (schema.weight ? sizeof(float) : 0) +
-                            sizeof(std::int64_t) * schema.extra.size();
+                            sizeof(std::int64_t) * schema.extra.size() +
+                            2 * sizeof(std::uint32_t) * schema.repeated.size();
   const std::uint64_t rows = std::min<std::uint64_t>(order.batch_size, dataset.rows());
   sizes_.batch = pool_bytes(rows * row);
   sizes_.cutting = sizes_.batch + (rows / (sizes_.rows + 1) + 2) * sizes_.usual_split / 2;
+}
+
+// What repeated columns take beside the decoded ones.
+std::uint64_t Sizing::stored_once(const Extent& extent) const {
+  return stored_once_bytes(format_.schema(), extent.rows, format_.decoded_bytes(extent));
 }
 
 // Of a split in one message. A part takes less: its rows come from pieces that are counted beside
@@ -131,7 +138,8 @@ std::uint64_t Sizing::cost(const Extent& extent) const {
   const std::uint64_t decoded = format_.decoded_bytes(extent);
   const std::uint64_t while_decoding = extent.bytes + decoded;
   const std::uint64_t while_shuffling = 2 * (decoded + extent.rows * sizeof(std::uint32_t));
-  const std::uint64_t while_transforming = plan_.peak_bytes(extent.rows, decoded);
+  const std::uint64_t while_transforming =
+      plan_.peak_bytes(extent.rows, decoded) + stored_once(extent);
   return pool_bytes(std::max({while_decoding, while_shuffling, while_transforming}));
 }
 
@@ -139,8 +147,8 @@ std::uint64_t Sizing::cost(const Extent& extent) const {
 // split, its finished parts are here instead.
 std::uint64_t Sizing::held(const Extent& extent) const {
   const std::uint64_t decoded = format_.decoded_bytes(extent);
-  return pool_bytes(
-      std::max<std::uint64_t>(extent.bytes + decoded, plan_.peak_bytes(extent.rows, decoded)));
+  return pool_bytes(std::max<std::uint64_t>(
+      extent.bytes + decoded, plan_.peak_bytes(extent.rows, decoded) + stored_once(extent)));
 }
 
 std::uint64_t Sizing::split_cost(const std::vector<BlockRef>& blocks) const {

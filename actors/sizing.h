@@ -91,6 +91,7 @@ class Sizing {
   const MemorySizes& sizes() const { return sizes_; }
 
  private:
+  std::uint64_t stored_once(const Extent& extent) const;
   std::uint64_t cost(const Extent& extent) const;
   std::uint64_t held(const Extent& extent) const;
   std::size_t parts_of(const std::vector<BlockRef>& blocks) const;

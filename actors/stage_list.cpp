@@ -12,7 +12,6 @@ using Kind = StageInfo::Kind;
 
 constexpr std::size_t kLongestName = 32;
 /// The stage of operators before the first name.
-constexpr const char* kFirst = "transform";
 /// Not a stage of the list, but shown beside its stages.
 constexpr std::string_view kBatch = "batch";
 
@@ -57,7 +56,7 @@ std::string name_for_python(const StageList& before) {
 
 Result<StageList> stages_of(const std::vector<TransformSpec>& operators) {
   StageList stages{{.name = "load", .kind = Kind::kLoad},
-                   {.name = "decode", .kind = Kind::kDecode},
+                   {.name = kDecodeStage, .kind = Kind::kDecode},
                    {.name = "shuffle", .kind = Kind::kShuffle}};
   const auto begin = [&](const std::string& name, std::size_t op) {
     stages.push_back({.name = name, .kind = Kind::kTransform, .first_op = op, .end_op = op});
@@ -67,7 +66,7 @@ Result<StageList> stages_of(const std::vector<TransformSpec>& operators) {
     const std::string name = !given.empty()                  ? given
                              : operators[op].op == kPythonOp ? name_for_python(stages)
                              : op > 0                        ? stages.back().name
-                                                             : std::string(kFirst);
+                                                             : std::string(kTransformStage);
     if (op == 0 || name != stages.back().name) {
       if (const std::string fault = fault_of(name, stages); !fault.empty()) {
         return fail(Code::kInvalid, "transform." + std::to_string(op) + ".stage: \"" +
@@ -77,7 +76,7 @@ Result<StageList> stages_of(const std::vector<TransformSpec>& operators) {
     }
     stages.back().end_op = op + 1;
   }
-  if (operators.empty()) begin(kFirst, 0);
+  if (operators.empty()) begin(kTransformStage, 0);
   return stages;
 }
 

@@ -26,6 +26,10 @@ struct StageInfo {
 /// times, keys and figures of stages are indexed by it.
 using StageList = std::vector<StageInfo>;
 
+inline constexpr const char* kDecodeStage = "decode";
+/// The stage of the first operators, unless the job names one.
+inline constexpr const char* kTransformStage = "transform";
+
 /// The most stages of a pipeline.
 inline constexpr std::size_t kMostStages = 64;
 

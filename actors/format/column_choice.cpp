@@ -124,7 +124,29 @@ Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<st
   for (const std::size_t column : choice.extra) {
     choice.schema.extra.push_back({.name = names[column]});
   }
+  if (auto status = group_features(spec, choice.schema); !status) return pass(status);
   return choice;
+}
+
+Status group_features(const ColumnSpec& spec, Schema& schema) {
+  std::vector<std::string> names = schema.dense;
+  for (const SparseFeature& feature : schema.sparse) names.push_back(feature.name);
+  Chooser chooser(names);
+  schema.repeated.clear();
+  for (const std::vector<std::string>& patterns : spec.dedup) {
+    std::vector<std::size_t> chosen;
+    for (const std::string& pattern : patterns) {
+      if (auto status = chooser.take("columns.dedup", pattern, chosen); !status) return status;
+    }
+    std::ranges::sort(chosen);
+    FeatureGroup& group = schema.repeated.emplace_back();
+    for (const std::size_t column : chosen) {
+      const bool is_dense = column < schema.dense.size();
+      (is_dense ? group.dense : group.sparse)
+          .push_back(is_dense ? column : column - schema.dense.size());
+    }
+  }
+  return {};
 }
 
 }  // namespace forebay

@@ -33,4 +33,10 @@ struct ColumnChoice {
 /// wanted name.
 Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<std::string>& names);
 
+/// Resolves `columns.dedup` against the features of `schema`, by the same rule, into
+/// Schema::repeated. choose_columns() does so itself; for a format whose features are not the
+/// chosen columns one by one. Returns kInvalid for a pattern that matches no feature and for a
+/// feature in two groups.
+Status group_features(const ColumnSpec& spec, Schema& schema);
+
 }  // namespace forebay

@@ -64,6 +64,10 @@ struct Decoded {
       false;  ///< Not in file order, but as deal_rows() with DecodeOptions::deal has them.
   std::vector<BadRow> bad;     ///< Damaged rows, in file order.
   std::uint64_t filtered = 0;  ///< Sound rows that the filter removed.
+  /// For each group of Schema::repeated which rows of `columns` are stored (StoredRows): all others
+  /// repeat the stored row before them, whatever the group's columns say of them. Empty where the
+  /// decoder does not look for repeated rows.
+  std::vector<std::vector<std::uint8_t>> stored = {};
   /// Where the decoder found more or fewer rows than the index counted; the split must not be used
   /// then.
   std::optional<BadRow> miscounted = std::nullopt;

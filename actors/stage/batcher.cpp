@@ -49,6 +49,7 @@ void interleave(const std::vector<Column>& columns, std::size_t begin, std::size
   for (std::size_t tile = begin; tile < end; tile += kTile) {
     const std::size_t tile_end = std::min(end, tile + kTile);
     for (std::size_t column = 0; column < width; ++column) {
+      if (columns[column] == nullptr) continue;  // stored once, elsewhere
       const auto* from = reinterpret_cast<const std::byte*>(columns[column]);
       float* to = out + (tile - begin) * width + column;
       for (std::size_t row = tile; row < tile_end; ++row, to += width) {
@@ -58,7 +59,7 @@ void interleave(const std::vector<Column>& columns, std::size_t begin, std::size
   }
 }
 
-void fill_dense(const ColumnSet& columns, std::size_t begin, std::size_t end, float* out) {
+void fill_plain_dense(const ColumnSet& columns, std::size_t begin, std::size_t end, float* out) {
   if (columns.packed) return interleave(columns.packed->dense, begin, end, out);
   interleave(columns.dense, begin, end, out);
 }
@@ -98,11 +99,31 @@ void fill_lengths(const ColumnSet& columns, std::size_t feature, std::size_t beg
   for (std::size_t row = begin; row < end; ++row) *out++ = offsets[row + 1] - offsets[row];
 }
 
+/// Writes which rows share their values.
+BatchRepeats index_of(const RepeatedRows& rows, const FeatureGroup& features, SlabCarver& carver) {
+  auto* numbers = carver.take<std::uint32_t>(rows.numbers().size());
+  auto* first_rows = carver.take<std::uint32_t>(rows.unique());
+  std::ranges::copy(rows.numbers(), numbers);
+  std::ranges::copy(rows.first_rows(), first_rows);
+  return {
+      .features = features, .unique = rows.unique(), .numbers = numbers, .first_rows = first_rows};
+}
+
 }  // namespace
 
 Batcher::Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes, RankedBatches ranked)
-    : batch_size_(batch_size), pool_(pool), ranked_(std::move(ranked)), lanes_(lanes) {
+    : batch_size_(batch_size),
+      pool_(pool),
+      ranked_(std::move(ranked)),
+      sparse_(ranked_.columns.sparse.size()),
+      lanes_(lanes) {
   FOREBAY_CHECK(std::has_single_bit(lanes) && batch_size % lanes == 0);
+  const std::vector<FeatureGroup>& groups = ranked_.columns.repeated;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (std::size_t i = 0; i < groups[group].sparse.size(); ++i) {
+      sparse_[groups[group].sparse[i]] = {.group = group, .column = i};
+    }
+  }
 }
 
 // The rows were dealt in turn and ended with the lane whose turn is last, since a batch was full:
@@ -216,19 +237,61 @@ Batch Batcher::cut() {
   std::vector<Slice> clipped;
   if (!ranked_.share.is_all()) clipped = within(taken.slices, share_of(taken));
   const std::vector<Slice>& parts = ranked_.share.is_all() ? taken.slices : clipped;
-  Batch batch = parts.empty() ? empty_batch() : room_for(parts);
+  const std::vector<RepeatedRows> repeated = repeated_in(parts);
+  Batch batch = parts.empty() ? empty_batch() : room_for(parts, repeated);
   batch.whole_rows = taken.borders.back();
   float* labels = batch.labels;
-  float* dense = batch.dense;
   for (const Slice& part : parts) {
     fill_labels(*part.columns, part.begin, part.end, labels);
-    fill_dense(*part.columns, part.begin, part.end, dense);
     labels += part.rows();
+  }
+  fill_dense(parts, repeated, batch);
+  fill_sparse(parts, repeated, batch);
+  fill_rest(parts, batch);
+  release(taken.slices);
+  return batch;
+}
+
+std::vector<RepeatedRows> Batcher::repeated_in(const std::vector<Slice>& parts) const {
+  std::vector<RepeatedRows> repeated;
+  const std::vector<FeatureGroup>& groups = ranked_.columns.repeated;
+  if (groups.empty() || parts.empty()) return repeated;
+  std::vector<BatchSlice> slices;
+  slices.reserve(parts.size());
+  for (const Slice& part : parts) slices.push_back({part.columns, part.begin, part.end});
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    repeated.emplace_back(slices, group, groups[group]);
+  }
+  return repeated;
+}
+
+void Batcher::fill_dense(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
+                         Batch& batch) const {
+  float* dense = batch.dense;
+  for (const Slice& part : parts) {
+    fill_plain_dense(*part.columns, part.begin, part.end, dense);
     dense += part.rows() * batch.dense_features;
   }
+  for (std::size_t group = 0; group < repeated.size(); ++group) {
+    const std::vector<std::size_t>& features = ranked_.columns.repeated[group].dense;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+      repeated[group].write_dense(i, batch.dense_features, batch.dense + features[i]);
+    }
+  }
+}
+
+void Batcher::fill_sparse(const std::vector<Slice>& parts,
+                          const std::vector<RepeatedRows>& repeated, Batch& batch) const {
   std::int64_t* ids = batch.ids;
   std::int32_t* lengths = batch.lengths;
   for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
+    if (is_repeated(feature)) {
+      const Repeated& place = sparse_[feature];
+      repeated[*place.group].write_lists(place.column, lengths, ids);
+      ids += repeated[*place.group].num_ids(place.column);
+      lengths += batch.rows;
+      continue;
+    }
     for (const Slice& part : parts) {
       const std::size_t begin = first_id(*part.columns, feature, part.begin);
       const std::size_t count = first_id(*part.columns, feature, part.end) - begin;
@@ -238,9 +301,6 @@ Batch Batcher::cut() {
       lengths += part.rows();
     }
   }
-  fill_rest(parts, batch);
-  release(taken.slices);
-  return batch;
 }
 
 void Batcher::fill_rest(const std::vector<Slice>& parts, Batch& batch) {
@@ -261,18 +321,34 @@ void Batcher::fill_rest(const std::vector<Slice>& parts, Batch& batch) {
   }
 }
 
-Batch Batcher::room_for(const std::vector<Slice>& parts) {
+std::size_t Batcher::ids_of(const std::vector<Slice>& parts,
+                            const std::vector<RepeatedRows>& repeated, std::size_t feature) const {
+  if (is_repeated(feature)) {
+    return repeated[*sparse_[feature].group].num_ids(sparse_[feature].column);
+  }
+  std::size_t ids = 0;
+  for (const Slice& part : parts) {
+    ids +=
+        first_id(*part.columns, feature, part.end) - first_id(*part.columns, feature, part.begin);
+  }
+  return ids;
+}
+
+Batch Batcher::room_for(const std::vector<Slice>& parts,
+                        const std::vector<RepeatedRows>& repeated) {
+  using Carve = SlabCarver;
   Batch batch;
   batch.dense_features = num_dense(*parts.front().columns);
   batch.sparse_features = num_sparse(*parts.front().columns);
-  for (const Slice& part : parts) {
-    batch.rows += part.rows();
-    for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
-      batch.num_ids +=
-          first_id(*part.columns, feature, part.end) - first_id(*part.columns, feature, part.begin);
-    }
+  for (const Slice& part : parts) batch.rows += part.rows();
+  for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
+    batch.num_ids += ids_of(parts, repeated, feature);
   }
-  using Carve = SlabCarver;
+  std::size_t index_bytes = 0;
+  for (const RepeatedRows& group : repeated) {
+    index_bytes +=
+        Carve::aligned<std::uint32_t>(batch.rows) + Carve::aligned<std::uint32_t>(group.unique());
+  }
   const bool weighted = weights_of(*parts.front().columns) != nullptr;
   batch.extra_columns = num_extras(*parts.front().columns);
   const std::size_t extra_values = batch.rows * batch.extra_columns;
@@ -282,7 +358,7 @@ Batch Batcher::room_for(const std::vector<Slice>& parts) {
       pool_.take(Carve::aligned<float>(batch.rows) + Carve::aligned<float>(dense_values) +
                  Carve::aligned<std::int32_t>(lists) + Carve::aligned<std::int64_t>(batch.num_ids) +
                  (weighted ? Carve::aligned<float>(batch.rows) : 0) +
-                 (extra_values > 0 ? Carve::aligned<std::int64_t>(extra_values) : 0));
+                 (extra_values > 0 ? Carve::aligned<std::int64_t>(extra_values) : 0) + index_bytes);
   Carve carver(batch.storage.data());
   batch.labels = carver.take<float>(batch.rows);
   batch.dense = carver.take<float>(dense_values);
@@ -290,6 +366,9 @@ Batch Batcher::room_for(const std::vector<Slice>& parts) {
   batch.ids = carver.take<std::int64_t>(batch.num_ids);
   if (weighted) batch.weights = carver.take<float>(batch.rows);
   if (extra_values > 0) batch.extras = carver.take<std::int64_t>(extra_values);
+  for (std::size_t group = 0; group < repeated.size(); ++group) {
+    batch.repeats.push_back(index_of(repeated[group], ranked_.columns.repeated[group], carver));
+  }
   return batch;
 }
 

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "actors/rank_share.h"
+#include "actors/stage/repeated_rows.h"
 #include "core/data/batch.h"
 #include "core/data/column_set.h"
 #include "core/data/schema.h"
@@ -32,7 +34,8 @@ struct RankedBatches {
 /// batches, with one lane however the rows were divided into sets. Belongs to one thread.
 class Batcher {
  public:
-  /// `lanes` is a power of two and divides `batch_size`.
+  /// `lanes` is a power of two and divides `batch_size`. The sets store the columns of
+  /// `ranked.columns.repeated` once.
   Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes = 1,
           RankedBatches ranked = {});
 
@@ -82,20 +85,37 @@ class Batcher {
     std::vector<std::size_t> borders;
   };
 
+  /// A feature's group of repeated columns, if it is in one, and its place there.
+  struct Repeated {
+    std::optional<std::size_t> group;
+    std::size_t column = 0;
+  };
+
   std::size_t add_rows(ColumnSet columns, std::size_t rows, const PartialRows* part);
   static void put(Lane& lane, Slice slice);
   static std::size_t take(Lane& lane, std::size_t rows, std::vector<Slice>& taken);
   Taken take_batch();
   RowRange share_of(const Taken& taken) const;
+  bool is_repeated(std::size_t feature) const {
+    return feature < sparse_.size() && sparse_[feature].group;
+  }
+  std::vector<RepeatedRows> repeated_in(const std::vector<Slice>& parts) const;
   static std::vector<Slice> within(const std::vector<Slice>& slices, const RowRange& rows);
   Batch empty_batch() const;
   static void fill_rest(const std::vector<Slice>& parts, Batch& batch);
-  Batch room_for(const std::vector<Slice>& parts);
+  void fill_dense(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
+                  Batch& batch) const;
+  void fill_sparse(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
+                   Batch& batch) const;
+  std::size_t ids_of(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
+                     std::size_t feature) const;
+  Batch room_for(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated);
   void release(const std::vector<Slice>& parts);
 
   std::size_t batch_size_;
   BufferPool& pool_;
   RankedBatches ranked_;
+  std::vector<Repeated> sparse_;  // [sparse features]
   std::vector<Lane> lanes_;
   std::size_t turn_ = 0;  // lane_in_turn() gets the next row left over
   std::deque<Set> sets_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <numeric>
 
 namespace forebay {
@@ -125,6 +126,25 @@ SparseColumn scatter(Slices slices, Places places, std::size_t feature, SlabCarv
   return to;
 }
 
+/// Moves the references to repeated rows; the rows themselves stay where they are. The sets of all
+/// slices come one behind the other, those of a set with several slices once.
+RepeatedColumns scatter_repeated(Slices slices, Places places, std::size_t group,
+                                 SlabCarver& carver) {
+  RepeatedColumns moved{.sets = {}, .rows = carver.take<UniqueRow>(places.size())};
+  std::map<const ColumnSet*, std::uint32_t> first_sets;
+  const std::uint32_t* place = places.data();
+  for (const RowSlice& slice : slices) {
+    const RepeatedColumns& from = slice.columns->repeated[group];
+    const auto next = static_cast<std::uint32_t>(moved.sets.size());
+    const auto [own, is_new] = first_sets.emplace(slice.columns, next);
+    if (is_new) moved.sets.insert(moved.sets.end(), from.sets.begin(), from.sets.end());
+    for (std::size_t row = slice.begin; row < slice.end; ++row) {
+      moved.rows[*place++] = {.set = own->second + from.rows[row].set, .row = from.rows[row].row};
+    }
+  }
+  return moved;
+}
+
 }  // namespace
 
 std::size_t rows_of(Slices slices) {
@@ -134,11 +154,15 @@ std::size_t rows_of(Slices slices) {
 
 std::size_t moved_bytes(Slices slices, std::size_t rows) {
   const ColumnSet& first = *slices.front().columns;
-  std::size_t bytes = SlabCarver::aligned<float>(rows) * (first.dense.size() + 1);
+  const auto dense = first.dense.size() - static_cast<std::size_t>(std::ranges::count(
+                                              first.dense, static_cast<float*>(nullptr)));
+  std::size_t bytes = SlabCarver::aligned<float>(rows) * (dense + 1);
+  bytes += SlabCarver::aligned<UniqueRow>(rows) * first.repeated.size();
   if (first.origins != nullptr) bytes += SlabCarver::aligned<RowOrigin>(rows);
   if (first.weights != nullptr) bytes += SlabCarver::aligned<float>(rows);
   bytes += SlabCarver::aligned<std::int64_t>(rows) * first.extras.size();
   for (std::size_t i = 0; i < first.sparse.size(); ++i) {
+    if (first.sparse[i].values == nullptr) continue;
     bytes += SlabCarver::aligned<std::int64_t>(ids_of(slices, i));
     if (!has_one_each(slices, i)) bytes += SlabCarver::aligned<std::int32_t>(rows + 1);
   }
@@ -157,12 +181,19 @@ ColumnSet move_rows(Slices slices, Places places, BufferPool& pool) {
     moved.origins = scatter<RowOrigin>(slices, places, carver,
                                        [](const ColumnSet& set) { return set.origins; });
   }
+  moved.dense.assign(first.dense.size(), nullptr);
   for (std::size_t i = 0; i < first.dense.size(); ++i) {
-    moved.dense.push_back(
-        scatter<float>(slices, places, carver, [i](const ColumnSet& set) { return set.dense[i]; }));
+    if (first.dense[i] == nullptr) continue;
+    moved.dense[i] =
+        scatter<float>(slices, places, carver, [i](const ColumnSet& set) { return set.dense[i]; });
   }
+  moved.sparse.resize(first.sparse.size());
   for (std::size_t i = 0; i < first.sparse.size(); ++i) {
-    moved.sparse.push_back(scatter(slices, places, i, carver));
+    if (first.sparse[i].values == nullptr) continue;
+    moved.sparse[i] = scatter(slices, places, i, carver);
+  }
+  for (std::size_t group = 0; group < first.repeated.size(); ++group) {
+    moved.repeated.push_back(scatter_repeated(slices, places, group, carver));
   }
   if (first.weights != nullptr) {
     moved.weights =

@@ -10,6 +10,7 @@
 #include "actors/format/raw_split.h"
 #include "actors/rank_share.h"
 #include "core/data/column_set.h"
+#include "core/data/repeated_columns.h"
 
 namespace forebay {
 
@@ -50,8 +51,10 @@ struct Split {
   std::uint64_t filtered = 0;    ///< Rows left out by the row filter.
   SplitTimes times = {};
   std::uint64_t sampled = 0;  ///< Rows left out by the operator `sampling`.
-  std::string node = {};      ///< The node that made it; empty: this process.
-  RawSplit raw = {};          ///< At issue its blocks alone; the bytes from load to decode.
+  /// What repeats in each group of repeated columns, as decoded.
+  std::vector<RepeatCount> repeats = {};
+  std::string node = {};  ///< The node that made it; empty: this process.
+  RawSplit raw = {};      ///< At issue its blocks alone; the bytes from load to decode.
   /// Blocks that were begun before load; null where load reads them at once.
   std::shared_ptr<BegunRead> begun = {};
   std::uint32_t part = 0;   ///< Up to decode the piece's number, then the part's.

@@ -244,6 +244,8 @@ Split SplitAssembly::part(const std::shared_ptr<SplitAssembly>& split, std::size
     made.bad.insert(made.bad.end(), piece->bad.begin(), piece->bad.end());
     made.filtered += piece->filtered;
     made.sampled += piece->sampled;
+    made.repeats.resize(piece->repeats.size());
+    for (std::size_t i = 0; i < made.repeats.size(); ++i) made.repeats[i] += piece->repeats[i];
   }
   return made;
 }

@@ -27,8 +27,9 @@ struct SplitRest {
   std::vector<BadRow> bad;
   std::vector<std::int64_t> times;  // begin and end of each stage, then the time of sending
   std::uint64_t sampled = 0;
+  std::vector<std::uint64_t> repeats;  // rows, unique rows and bytes of each group
   static auto fields(auto& self) {
-    return std::tie(self.number, self.filtered, self.bad, self.times, self.sampled);
+    return std::tie(self.number, self.filtered, self.bad, self.times, self.sampled, self.repeats);
   }
 };
 
@@ -53,6 +54,22 @@ SplitTimes times_of(const std::vector<std::int64_t>& list) {
   }
   times.sent = SplitTimes::Time(list.back());
   return times;
+}
+
+std::vector<std::uint64_t> listed(const std::vector<RepeatCount>& repeats) {
+  std::vector<std::uint64_t> list;
+  for (const RepeatCount& group : repeats) {
+    list.insert(list.end(), {group.rows, group.unique, group.bytes});
+  }
+  return list;
+}
+
+std::vector<RepeatCount> repeats_of(const std::vector<std::uint64_t>& list) {
+  std::vector<RepeatCount> repeats;
+  for (std::size_t i = 0; i + 2 < list.size(); i += 3) {
+    repeats.push_back({.rows = list[i], .unique = list[i + 1], .bytes = list[i + 2]});
+  }
+  return repeats;
 }
 
 Status check(const SplitRest& rest, const SplitLimits& limits) {
@@ -82,7 +99,8 @@ Frames pack_split(const Split& split, const PackOptions& options, BufferPool& po
                          .filtered = split.filtered,
                          .bad = split.bad,
                          .times = listed(split.times),
-                         .sampled = split.sampled},
+                         .sampled = split.sampled,
+                         .repeats = listed(split.repeats)},
                rest);
   return pack_columns(split.columns, rest.bytes(), options, pool);
 }
@@ -100,21 +118,24 @@ Result<Split> unpack_part(const Frames& frames, const SplitLimits& limits, Buffe
                .bad = std::move(rest->bad),
                .filtered = rest->filtered,
                .times = times_of(rest->times),
-               .sampled = rest->sampled};
+               .sampled = rest->sampled,
+               .repeats = repeats_of(rest->repeats)};
 }
 
 }  // namespace
 
 Result<std::vector<Split>> unpack_split(const Frames& frames, const SplitLimits& limits,
                                         BufferPool& pool) {
-  if (frames.size() != limits.parts * kSplitFrames) {
+  const std::size_t each = column_frames(limits.columns.repeated.size());
+  if (frames.size() != limits.parts * each) {
     return fail(Code::kCorrupt, "split of " + std::to_string(frames.size()) + " frames, not " +
-                                    std::to_string(limits.parts * kSplitFrames));
+                                    std::to_string(limits.parts * each));
   }
   std::vector<Split> parts;
   for (std::size_t i = 0; i < limits.parts; ++i) {
-    const auto first = frames.begin() + static_cast<std::ptrdiff_t>(i * kSplitFrames);
-    auto part = unpack_part({first, first + kSplitFrames}, limits, pool);
+    const auto first = frames.begin() + static_cast<std::ptrdiff_t>(i * each);
+    const auto end = first + static_cast<std::ptrdiff_t>(each);
+    auto part = unpack_part({first, end}, limits, pool);
     if (!part) return pass(part);
     if (i > 0 && part->id.number != parts.front().id.number) {
       return fail(Code::kCorrupt, "split with a part of another split");

@@ -11,12 +11,9 @@
 
 namespace forebay {
 
-/// The frames of a packed split, or of each part of it.
-inline constexpr std::size_t kSplitFrames = 2;
-
 /// Packs a finished split, or a part of one, for another process: its columns, its damaged rows and
-/// its counts. A split that is made in parts is sent as the frames of all parts, in order. `pool`
-/// must outlive the frames.
+/// its counts. A split that is made in parts is sent as the frames of all parts, in order,
+/// column_frames() of each. `pool` must outlive the frames.
 Frames pack_split(const Split& split, const PackOptions& options, BufferPool& pool);
 
 /// The limits within which a receiver accepts a split.

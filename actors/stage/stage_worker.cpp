@@ -7,6 +7,7 @@
 #include "actors/stage/permute.h"
 #include "actors/stage/split_assembly.h"
 #include "core/base/check.h"
+#include "core/data/repeated_columns.h"
 
 namespace forebay {
 
@@ -166,13 +167,29 @@ Status StageWorker::decode(Split& split) const {
   split.columns = std::move(decoded.columns);
   split.bad = std::move(decoded.bad);
   split.filtered = decoded.filtered;
+  if (auto stored = store_repeated(split, decoded.stored); !stored) return stored;
   return split.assembly != nullptr ? finish_piece(split, decoded.is_dealt) : Status{};
 }
 
-// Rows that are sampled away leave before the others are dealt.
+// The sets are this thread's own until the split is handed on, so operators may change them here.
+Status StageWorker::store_repeated(Split& split,
+                                   const std::vector<std::vector<std::uint8_t>>& stored) const {
+  const std::vector<FeatureGroup>& groups = inputs_.dataset.format().schema().repeated;
+  if (groups.empty()) return {};
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto rows = stored.empty() ? rows_that_differ(split.columns, groups[i]) : stored[i];
+    split.repeats.push_back(store_once(split.columns, groups[i], rows, inputs_.buffers));
+  }
+  return inputs_.plan.run_repeated(split.columns, transform_);
+}
+
+// Rows that are sampled away leave before the others are dealt. Repeated rows are found among
+// neighbours.
 DecodeOptions StageWorker::options_for(const Split& split) const {
   DecodeOptions options = inputs_.decode;
-  if (split.assembly != nullptr && inputs_.permutes_rows && !inputs_.plan.samples()) {
+  const bool keeps_order =
+      inputs_.plan.samples() || !inputs_.dataset.format().schema().repeated.empty();
+  if (split.assembly != nullptr && inputs_.permutes_rows && !keeps_order) {
     options.deal = split.assembly->deal_of(split.part);
   }
   return options;

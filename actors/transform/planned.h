@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "actors/transform/slot_groups.h"
 #include "actors/transform/step.h"
 #include "actors/transform/transform.h"
 #include "core/base/clock.h"
@@ -60,6 +61,7 @@ struct TransformPlan::Planned {
 
   std::vector<Part> parts = {};
   StepPtr step = {};
+  SlotGroups::Place place = {};
   std::unique_ptr<Meter> meter = std::make_unique<Meter>();
 
   /// Whether `other` is the same operators over another column.

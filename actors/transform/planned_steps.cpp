@@ -41,7 +41,8 @@ std::vector<TransformPlan::Entry> TransformPlan::entries() const {
     if (stage.kind != StageInfo::Kind::kTransform) continue;
     const auto [begin, end] = steps_of(stage);
     for (std::size_t i = begin; i < end; ++i) {
-      const bool is_same = i > begin && steps_[i].is_like(steps_[i - 1]);
+      const bool is_same = i > begin && steps_[i].is_like(steps_[i - 1]) &&
+                           steps_[i].place.group == steps_[i - 1].place.group;
       if (!is_same) entries.push_back({.stage = stage.name, .begin = i, .end = i});
       entries.back().end = i + 1;
     }
@@ -51,6 +52,7 @@ std::vector<TransformPlan::Entry> TransformPlan::entries() const {
 
 PlannedStep TransformPlan::shown(const Entry& entry) const {
   PlannedStep step{.stage = entry.stage};
+  if (steps_[entry.begin].place.group) step.stage = kDecodeStage;
   for (const Planned::Part& part : steps_[entry.begin].parts) {
     if (part.op) step.operators.push_back(*part.op);
     step.name += (step.name.empty() ? "" : ", ") + (part.op ? ops_[*part.op] : kZeroName);

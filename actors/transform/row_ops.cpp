@@ -68,6 +68,7 @@ class SamplingStep final : public TransformPlan::Step {
     keep(columns.origins, kept);
     if (columns.weights != nullptr) keep(columns.weights, kept);
     for (std::int64_t* values : columns.extras) keep(values, kept);
+    for (const RepeatedColumns& group : columns.repeated) keep(group.rows, kept);
     for (float* values : columns.dense) {
       if (values != nullptr) keep(values, kept);
     }

@@ -10,6 +10,7 @@
 #include "actors/transform/op_table.h"
 #include "actors/transform/order/operator_order.h"
 #include "actors/transform/planned.h"
+#include "actors/transform/slot_groups.h"
 #include "core/base/check.h"
 #include "core/base/clock.h"
 #include "core/data/digest.h"
@@ -31,6 +32,13 @@ const std::vector<OpEntry>& op_table() {
     return all;
   }();
   return table;
+}
+
+/// Adds the memory of a column that becomes plain.
+void bound_plain(ColumnRef column, SizeBound& size) {
+  if (column.kind == ColumnKind::kDense) return size.hold_dense();
+  const ColumnTarget target{column.index, column.index, false};
+  size.hold_copies({&target, 1}, 0);
 }
 
 const OpEntry* find_op(OpRequest& request) {
@@ -139,6 +147,7 @@ Result<TransformPlan> TransformPlan::compile(const std::vector<TransformSpec>& s
   plan.live_sparse_ = slots.live_slots(ColumnKind::kSparse);
   if (options.missing == Missing::kZero) plan.add_zeros(options.optimize, *steps);
   plan.place(std::move(*steps), options.optimize);
+  plan.place_repeated();
   return plan;
 }
 
@@ -249,6 +258,11 @@ Status TransformPlan::sample(ColumnSet& columns, const TransformContext& context
   return {};
 }
 
+bool TransformPlan::measures_this_run() const {
+  return runs_->fetch_add(1, std::memory_order_relaxed) % kMeasureEvery == 0 ||
+         measures_all_->load(std::memory_order_relaxed);
+}
+
 Status TransformPlan::run(ColumnSet& columns, const TransformContext& context) const {
   return run({.name = {}, .first_op = 0, .end_op = ops_.size()}, columns, context);
 }
@@ -263,11 +277,12 @@ Status TransformPlan::run(const StageInfo& stage, ColumnSet& columns,
   }
   StepRun run{columns, context, kernels_};
   const auto [begin, end] = steps_of(stage);
-  const bool measured = runs_->fetch_add(1, std::memory_order_relaxed) % kMeasureEvery == 0 ||
-                        measures_all_->load(std::memory_order_relaxed);
+  const bool measured = measures_this_run();
   for (std::size_t i = begin; i < end; ++i) {
+    if (steps_[i].place.group) continue;
     const std::size_t rows = columns.rows;
     const StepTime start = measured ? StepTime::now() : StepTime();
+    for (const PlainColumn& plain : steps_[i].place.plain) make_plain(plain, run);
     if (auto status = run_step(steps_[i], run); !status) return status;
     if (measured) steps_[i].meter->add(StepTime::now() - start, rows);
   }
@@ -289,6 +304,8 @@ void TransformPlan::keep_live(ColumnSet& columns) const {
   }
   columns.dense.resize(live_dense_.size());
   columns.sparse.resize(live_sparse_.size());
+  std::size_t group = 0;
+  std::erase_if(columns.repeated, [&](const RepeatedColumns&) { return !has_output_[group++]; });
 }
 
 Status TransformPlan::set_cost(std::size_t number, double microseconds) {
@@ -325,7 +342,10 @@ std::uint64_t TransformPlan::child_bytes() const {
 
 std::size_t TransformPlan::peak_bytes(std::size_t rows, std::size_t decoded_bytes) const {
   SizeBound size(rows, decoded_bytes, input_.sparse.size(), all_.sparse.size());
-  for (const Planned& planned : steps_) planned.step->bound(size);
+  for (const Planned& planned : steps_) {
+    for (const PlainColumn& plain : planned.place.plain) bound_plain(plain.column, size);
+    planned.step->bound(size);
+  }
   return size.peak();
 }
 

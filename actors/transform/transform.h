@@ -51,6 +51,7 @@ struct TransformContext {
 };
 
 class ColumnSlots;
+struct PlainColumn;
 struct StepFacts;
 struct StepRun;
 
@@ -111,8 +112,16 @@ class TransformPlan {
   /// The stages of the job, which the operators determine.
   const StageList& stages() const { return stages_; }
 
+  /// Whether operators run over repeated columns, in run_repeated().
+  bool runs_repeated() const;
+  /// Runs the operators whose columns are all in one group of repeated columns, over the stored
+  /// rows alone. `columns` are decoded columns with those of Schema::repeated stored once, in sets
+  /// that nobody else has; before the rows are mixed, and before run().
+  Status run_repeated(ColumnSet& columns, const TransformContext& context) const;
+
   /// Runs every operator over `columns`, which must match the input schema, then sets values that
-  /// are still missing to 0. Fails only if a user's function fails; the error names op, file and
+  /// are still missing to 0. Columns stored once must have
+  /// passed run_repeated(). Fails only if a user's function fails; the error names op, file and
   /// row.
   Status run(ColumnSet& columns, const TransformContext& context) const;
 
@@ -180,6 +189,13 @@ class TransformPlan {
   /// Puts the steps of each stage into the order in which they run.
   void place(std::vector<Written> steps, bool optimize);
   void place_stage(std::vector<Written> steps, bool optimize);
+  /// Decides which steps run over the stored rows of repeated columns.
+  void place_repeated();
+  bool may_be_stored(const Planned& planned, std::size_t step) const;
+  /// Whether the run that begins is one of those that are measured.
+  bool measures_this_run() const;
+  /// Gives a column of a group a value for each row, in its slot.
+  void make_plain(const PlainColumn& plain, StepRun& run) const;
   /// The range of steps_ that a stage runs.
   std::pair<std::size_t, std::size_t> steps_of(const StageInfo& stage) const;
   Status run_step(const Planned& planned, StepRun& run) const;
@@ -199,6 +215,10 @@ class TransformPlan {
   Schema all_;                           // every column by slot
   std::vector<std::size_t> live_dense_;  // the slots of output(), in its order
   std::vector<std::size_t> live_sparse_;
+  /// The slots that the sets of each group keep: first those of output(), in its order, then those
+  /// that become plain.
+  std::vector<FeatureGroup> stored_;
+  std::vector<bool> has_output_;  // of each group: whether a column of it is in output()
   StageList stages_;
   Schema output_;
   Kernels kernels_{};

@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/digest.h"
+#include "core/data/schema.h"
 
 namespace forebay {
 
@@ -42,6 +43,14 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
+/// Which rows of a batch share their values in a group of features (Schema::repeated).
+struct BatchRepeats {
+  FeatureGroup features;
+  std::size_t unique = 0;
+  const std::uint32_t* numbers = nullptr;     ///< [rows]: of each row's values, below `unique`.
+  const std::uint32_t* first_rows = nullptr;  ///< [unique]: the first row with these values.
+};
+
 /// `rows` consecutive rows of the epoch as tensors, in the layout of TorchRec's
 /// KeyedJaggedTensor. Immutable once made; its views live as long as it does.
 struct Batch {
@@ -58,8 +67,10 @@ struct Batch {
   float* weights = nullptr;         ///< [rows], finite and >= 0; nullptr without weights.
   std::size_t extra_columns = 0;
   std::int64_t* extras = nullptr;  ///< [extra_columns, rows]: integers, or the bits of a float64.
-  Buffer storage;                  ///< What the pointers point into.
-  Position after;                  ///< The loader's position after this batch was given out.
+  /// For readers that do the work of rows which share their values once; the tensors have all rows.
+  std::vector<BatchRepeats> repeats;
+  Buffer storage;  ///< What the pointers point into.
+  Position after;  ///< The loader's position after this batch was given out.
 
   std::size_t bytes() const { return storage.size(); }
 };

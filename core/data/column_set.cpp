@@ -34,6 +34,9 @@ void widen_ids(const std::byte* from, IdWidth width, std::size_t count, std::int
 std::size_t ColumnSet::bytes() const {
   std::size_t total = packed ? packed->held_bytes : 0;
   for (const Buffer& slab : slabs) total += slab.size();
+  for (const RepeatedColumns& group : repeated) {
+    for (const auto& set : group.sets) total += set.use_count() == 1 ? set->bytes() : 0;
+  }
   return total;
 }
 

@@ -105,7 +105,31 @@ struct SparseColumn {
   }
 };
 
+struct ColumnSet;
+
+/// Where a row's values of a group of repeated columns are.
+struct UniqueRow {
+  std::uint32_t set = 0;  ///< Index into RepeatedColumns::sets.
+  std::uint32_t row = 0;  ///< In that set.
+
+  bool operator==(const UniqueRow&) const = default;
+};
+
+/// The columns of one group of Schema::repeated, whose values are stored once for all rows that
+/// share them.
+///
+/// Feature group.dense[i] is column i of `dense` of every set, and the same with `sparse`; sets may
+/// have more columns behind those. The sets have no labels and no rest. Parts of a
+/// split may share them, so nobody changes a set that has left the actor that made it.
+struct RepeatedColumns {
+  std::vector<std::shared_ptr<ColumnSet>> sets;
+  UniqueRow* rows = nullptr;  ///< One for each row of the set that these columns belong to.
+};
+
 /// The rows of a split as columns, in the order of a Schema that is passed along separately.
+///
+/// A feature of a group of Schema::repeated may be in `repeated` instead: then its entry in `dense`
+/// or `sparse` is null (core/data/repeated_columns.h).
 ///
 /// Owns its memory through `slabs`; the pointers are views into them (64-byte aligned, with the
 /// padding of a Buffer). Has one owner at a time, which may change the columns; stages pass it on
@@ -120,10 +144,12 @@ struct ColumnSet {
   float* weights = nullptr;
   /// Per extra column, `rows` values: integers, or the bits of a float64 (missing: 0 or NaN).
   std::vector<std::int64_t*> extras;
+  std::vector<RepeatedColumns> repeated;  ///< By group; empty: no column is stored so.
   std::vector<Buffer> slabs;
   std::optional<PackedColumns> packed;
 
-  /// Bytes held, including the unused ends of the slabs.
+  /// Bytes held, including the unused ends of the slabs and those of the sets of
+  /// `repeated` that nobody else holds.
   std::size_t bytes() const;
 };
 

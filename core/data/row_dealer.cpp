@@ -22,7 +22,7 @@ std::vector<std::uint32_t> numbered(std::size_t count) {
 std::size_t largest_column(const ColumnSet& columns) {
   std::size_t ids = columns.rows;
   for (const SparseColumn& column : columns.sparse) {
-    ids = std::max(ids, column.count(columns.rows));
+    if (column.values != nullptr) ids = std::max(ids, column.count(columns.rows));
   }
   return SlabCarver::aligned<std::int64_t>(ids) +
          SlabCarver::aligned<std::int32_t>(columns.rows + 1);
@@ -106,6 +106,7 @@ void deal_rows(ColumnSet& columns, const RowDeal& deal, BufferPool& pool) {
   move(columns.weights);
   for (float* column : columns.dense) move(column);
   for (std::int64_t* column : columns.extras) move(column);
+  for (const RepeatedColumns& group : columns.repeated) move(group.rows);
   for (const SparseColumn& column : columns.sparse) {
     if (column.offsets == nullptr) {
       move(column.values);

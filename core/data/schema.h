@@ -24,12 +24,21 @@ struct ExtraColumn {
   bool operator==(const ExtraColumn&) const = default;
 };
 
+/// Features whose values repeat together over neighbouring rows, by their numbers.
+struct FeatureGroup {
+  std::vector<std::size_t> dense = {};
+  std::vector<std::size_t> sparse = {};
+
+  bool operator==(const FeatureGroup&) const = default;
+};
+
 /// The columns of a row beside its label, in the order of columns and tensors.
 struct Schema {
   std::vector<std::string> dense;
   std::vector<SparseFeature> sparse;
   bool weight = false;  ///< Whether each row has a weight.
   std::vector<ExtraColumn> extra = {};
+  std::vector<FeatureGroup> repeated = {};  ///< A feature is in at most one group.
 
   bool operator==(const Schema&) const = default;
 };

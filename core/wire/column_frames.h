@@ -19,6 +19,8 @@ struct PackOptions {
   /// For each sparse feature: an upper bound of its ids; 0: scan the ids to find out. An id that is
   /// not below its bound costs a second pass, but no data is lost.
   std::vector<std::int64_t> bounds;
+  /// The groups of columns that are stored once (Schema::repeated).
+  std::vector<FeatureGroup> repeated = {};
   bool checksum = true;
   Compression compression = Compression::kNone;
 };
@@ -26,9 +28,13 @@ struct PackOptions {
 /// The PackOptions::bounds for `schema`.
 std::vector<std::int64_t> id_bounds(const Schema& schema);
 
-/// Packs `columns` into two frames, a description and the data (README.md has the layout), in one
-/// buffer of `pool`, which must outlive the frames. The first frame also carries `extra` as opaque
-/// bytes. Row origins are not sent. `columns` must not be packed themselves.
+/// The number of frames of packed columns with so many groups of repeated columns.
+constexpr std::size_t column_frames(std::size_t groups) { return 2 * (1 + groups); }
+
+/// Packs `columns` into two frames, a description and the data (README.md has the layout), and two
+/// more for each group of repeated columns: the rows that `columns` names, each once. `pool` must
+/// outlive the frames. The first frame also carries `extra` as opaque bytes. Row origins are not
+/// sent. `columns` must not be packed themselves.
 Frames pack_columns(const ColumnSet& columns, std::span<const std::byte> extra,
                     const PackOptions& options, BufferPool& pool);
 
@@ -40,6 +46,8 @@ struct UnpackLimits {
   std::size_t max_bytes = 0;  ///< Of the data after decompression.
   bool weights = false;       ///< Whether rows have weights.
   std::size_t extras = 0;     ///< Exact number of extra columns.
+  /// The groups of features that are stored once (Schema::repeated), part of those counted above.
+  std::vector<FeatureGroup> repeated = {};
 };
 
 /// Received columns.

@@ -33,7 +33,7 @@ ColumnLocations ColumnLocations::of(const ColumnLayout& layout) {
     constexpr std::size_t kStep = ColumnLayout::kAlignment;
     return std::exchange(end, (end + size + kStep - 1) / kStep * kStep);
   };
-  places.labels = next(layout.rows);
+  places.labels = next(layout.labels ? layout.rows : 0);
   places.dense.reserve(layout.dense);
   for (std::uint32_t i = 0; i < layout.dense; ++i) {
     places.dense.push_back(next(layout.rows * sizeof(float)));
@@ -48,6 +48,10 @@ ColumnLocations ColumnLocations::of(const ColumnLayout& layout) {
   places.extras.reserve(layout.extras);
   for (std::uint32_t i = 0; i < layout.extras; ++i) {
     places.extras.push_back(next(layout.rows * sizeof(std::int64_t)));
+  }
+  places.groups.reserve(layout.groups);
+  for (std::uint32_t i = 0; i < layout.groups; ++i) {
+    places.groups.push_back(next(layout.rows * sizeof(std::uint32_t)));
   }
   return places;
 }

@@ -41,12 +41,16 @@ struct ColumnLayout {
   std::vector<std::byte> extra;
   bool weights = false;
   std::uint32_t extras = 0;  ///< Number of extra columns.
+  /// Number of groups of repeated columns: each has a column of indices here, and its rows in two
+  /// frames behind these.
+  std::uint32_t groups = 0;
+  bool labels = true;  ///< Rows of a group have none.
 
   static std::uint64_t checksum_of(std::span<const std::byte> data);
 
   static auto fields(auto& self) {
     return std::tie(self.version, self.rows, self.dense, self.sparse, self.compression,
-                    self.checksum, self.extra, self.weights, self.extras);
+                    self.checksum, self.extra, self.weights, self.extras, self.groups, self.labels);
   }
 };
 
@@ -61,6 +65,7 @@ struct ColumnLocations {
   std::vector<Ids> sparse;
   std::size_t weights = 0;
   std::vector<std::size_t> extras;
+  std::vector<std::size_t> groups;
   std::size_t bytes = 0;  ///< In total.
 
   /// `layout` must have passed `check`, or come from this process.

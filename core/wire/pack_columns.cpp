@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/data/repeated_columns.h"
 #include "core/wire/codec.h"
 #include "core/wire/column_frames.h"
 #include "core/wire/column_layout.h"
@@ -45,13 +46,38 @@ void write_as(std::size_t count, Value value, std::byte* to) {
   }
 }
 
+/// A set with all of its columns in place, and for each group of repeated columns, whose rows go
+/// into frames of their own, each row's index among those.
+struct Packed {
+  ColumnSet columns;
+  std::vector<Buffer> indices = {};
+};
+
 /// Writes one column set into a buffer according to a layout.
 class Packer {
  public:
-  Packer(const ColumnSet& columns, const ColumnLayout& layout, std::byte* data)
-      : columns_(columns), layout_(layout), places_(ColumnLocations::of(layout)), data_(data) {}
+  Packer(const Packed& packed, const ColumnLayout& layout, std::byte* data)
+      : columns_(packed.columns),
+        indices_(packed.indices),
+        layout_(layout),
+        places_(ColumnLocations::of(layout)),
+        data_(data) {}
 
   void write_plain_columns() {
+    if (layout_.labels) write_labels();
+    for (std::size_t i = 0; i < columns_.dense.size(); ++i) {
+      write_plain(columns_.dense[i], places_.dense[i]);
+    }
+    if (layout_.weights) write_plain(columns_.weights, places_.weights);
+    for (std::size_t i = 0; i < columns_.extras.size(); ++i) {
+      write_plain(columns_.extras[i], places_.extras[i]);
+    }
+    for (std::size_t i = 0; i < indices_.size(); ++i) {
+      write_plain(indices_[i].as<std::uint32_t>(), places_.groups[i]);
+    }
+  }
+
+  void write_labels() {
     bool known = true;
     write_as<std::uint8_t>(
         columns_.rows,
@@ -63,13 +89,6 @@ class Packer {
         data_ + places_.labels);
     FOREBAY_CHECK(known);
     end_part(places_.labels, columns_.rows);
-    for (std::size_t i = 0; i < columns_.dense.size(); ++i) {
-      write_plain(columns_.dense[i], places_.dense[i]);
-    }
-    if (layout_.weights) write_plain(columns_.weights, places_.weights);
-    for (std::size_t i = 0; i < columns_.extras.size(); ++i) {
-      write_plain(columns_.extras[i], places_.extras[i]);
-    }
   }
 
   /// Returns the width that the feature's ids need; it is wider than the layout's if they do not
@@ -110,6 +129,7 @@ class Packer {
   }
 
   const ColumnSet& columns_;
+  const std::vector<Buffer>& indices_;
   const ColumnLayout& layout_;
   const ColumnLocations places_;
   std::byte* const data_;
@@ -117,11 +137,11 @@ class Packer {
 
 /// Writes all columns. Widens the layout of each feature whose ids did not fit; returns whether all
 /// did.
-bool fill(const ColumnSet& columns, ColumnLayout& layout, const Buffer& data) {
-  Packer packer(columns, layout, data.data());
+bool fill(const Packed& packed, ColumnLayout& layout, const Buffer& data) {
+  Packer packer(packed, layout, data.data());
   packer.write_plain_columns();
   bool fits = true;
-  for (std::size_t i = 0; i < columns.sparse.size(); ++i) {
+  for (std::size_t i = 0; i < packed.columns.sparse.size(); ++i) {
     const IdWidth needed = packer.write_ids(i);
     if (needed <= layout.sparse[i].width) continue;
     layout.sparse[i].width = needed;
@@ -136,6 +156,67 @@ Frame frame_of(const ColumnLayout& layout) {
   return {held, held->bytes().data(), held->size()};
 }
 
+/// The columns of `columns` that are not stored once, without their memory, and their bounds.
+ColumnSet plain_part(const ColumnSet& columns, const std::vector<std::int64_t>& all_bounds,
+                     std::vector<std::int64_t>& bounds) {
+  ColumnSet part;
+  part.rows = columns.rows;
+  part.labels = columns.labels;
+  part.weights = columns.weights;
+  part.extras = columns.extras;
+  for (float* values : columns.dense) {
+    if (values != nullptr) part.dense.push_back(values);
+  }
+  for (std::size_t i = 0; i < columns.sparse.size(); ++i) {
+    if (columns.sparse[i].values == nullptr) continue;
+    part.sparse.push_back(columns.sparse[i]);
+    bounds.push_back(i < all_bounds.size() ? all_bounds[i] : 0);
+  }
+  return part;
+}
+
+std::vector<std::int64_t> bounds_of(const FeatureGroup& features,
+                                    const std::vector<std::int64_t>& all_bounds) {
+  std::vector<std::int64_t> bounds;
+  for (const std::size_t i : features.sparse) {
+    bounds.push_back(i < all_bounds.size() ? all_bounds[i] : 0);
+  }
+  return bounds;
+}
+
+ColumnLayout layout_of(const Packed& packed, const std::vector<std::int64_t>& bounds) {
+  const ColumnSet& columns = packed.columns;
+  ColumnLayout layout;
+  layout.rows = columns.rows;
+  layout.dense = static_cast<std::uint32_t>(columns.dense.size());
+  layout.weights = columns.weights != nullptr;
+  layout.extras = static_cast<std::uint32_t>(columns.extras.size());
+  layout.groups = static_cast<std::uint32_t>(packed.indices.size());
+  layout.labels = columns.labels != nullptr;
+  layout.sparse.reserve(columns.sparse.size());
+  for (std::size_t i = 0; i < columns.sparse.size(); ++i) {
+    IdsLayout ids = lists_of(columns.sparse[i], columns.rows);
+    ids.width = width_of(columns.sparse[i], ids, bounds[i]);
+    layout.sparse.push_back(ids);
+  }
+  return layout;
+}
+
+Frames pack_set(const Packed& packed, const std::vector<std::int64_t>& bounds,
+                std::span<const std::byte> extra, const PackOptions& options, BufferPool& pool) {
+  ColumnLayout layout = layout_of(packed, bounds);
+  Buffer data = pool.take(ColumnLocations::of(layout).bytes);
+  while (!fill(packed, layout, data)) data = pool.take(ColumnLocations::of(layout).bytes);
+  Buffer smaller = compressed({data.data(), data.size()}, options.compression, pool);
+  if (smaller) {
+    data = std::move(smaller);
+    layout.compression = options.compression;
+  }
+  if (options.checksum) layout.checksum = ColumnLayout::checksum_of({data.data(), data.size()});
+  layout.extra.assign(extra.begin(), extra.end());
+  return {frame_of(layout), frame_of(std::move(data))};
+}
+
 }  // namespace
 
 std::vector<std::int64_t> id_bounds(const Schema& schema) {
@@ -148,28 +229,21 @@ std::vector<std::int64_t> id_bounds(const Schema& schema) {
 Frames pack_columns(const ColumnSet& columns, std::span<const std::byte> extra,
                     const PackOptions& options, BufferPool& pool) {
   FOREBAY_CHECK(!columns.packed && columns.rows <= ColumnLayout::kMost);
-  ColumnLayout layout;
-  layout.rows = columns.rows;
-  layout.dense = static_cast<std::uint32_t>(columns.dense.size());
-  layout.weights = columns.weights != nullptr;
-  layout.extras = static_cast<std::uint32_t>(columns.extras.size());
-  layout.sparse.reserve(columns.sparse.size());
-  for (std::size_t i = 0; i < columns.sparse.size(); ++i) {
-    IdsLayout ids = lists_of(columns.sparse[i], columns.rows);
-    const std::int64_t bound = i < options.bounds.size() ? options.bounds[i] : 0;
-    ids.width = width_of(columns.sparse[i], ids, bound);
-    layout.sparse.push_back(ids);
+  FOREBAY_CHECK(columns.repeated.size() == options.repeated.size());
+  std::vector<std::int64_t> bounds;
+  Packed plain{plain_part(columns, options.bounds, bounds)};
+  Frames groups;
+  for (std::size_t i = 0; i < columns.repeated.size(); ++i) {
+    const FeatureGroup& features = options.repeated[i];
+    plain.indices.push_back(pool.take(columns.rows * sizeof(std::uint32_t)));
+    const Packed rows{named_rows(columns.repeated[i], columns.rows, features,
+                                 plain.indices.back().as<std::uint32_t>(), pool)};
+    const Frames two = pack_set(rows, bounds_of(features, options.bounds), {}, options, pool);
+    groups.insert(groups.end(), two.begin(), two.end());
   }
-  Buffer data = pool.take(ColumnLocations::of(layout).bytes);
-  while (!fill(columns, layout, data)) data = pool.take(ColumnLocations::of(layout).bytes);
-  Buffer smaller = compressed({data.data(), data.size()}, options.compression, pool);
-  if (smaller) {
-    data = std::move(smaller);
-    layout.compression = options.compression;
-  }
-  if (options.checksum) layout.checksum = ColumnLayout::checksum_of({data.data(), data.size()});
-  layout.extra.assign(extra.begin(), extra.end());
-  return {frame_of(layout), frame_of(std::move(data))};
+  Frames frames = pack_set(plain, bounds, extra, options, pool);
+  frames.insert(frames.end(), groups.begin(), groups.end());
+  return frames;
 }
 
 }  // namespace forebay

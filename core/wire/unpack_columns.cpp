@@ -19,9 +19,19 @@ Status check_limits(const ColumnLayout& layout, const UnpackLimits& limits) {
     return wrong("of more rows than a split has: " + std::to_string(layout.rows) + " of at most " +
                  std::to_string(limits.max_rows));
   }
-  if (layout.dense != limits.dense || layout.sparse.size() != limits.sparse) {
-    return wrong("of other features: " + std::to_string(layout.dense) + " dense and " +
-                 std::to_string(layout.sparse.size()) + " sparse ones");
+  if (layout.groups != limits.repeated.size()) {
+    return wrong("with " + std::to_string(layout.groups) + " groups of repeated features, not " +
+                 std::to_string(limits.repeated.size()));
+  }
+  std::size_t dense = layout.dense;
+  std::size_t sparse = layout.sparse.size();
+  for (const FeatureGroup& group : limits.repeated) {
+    dense += group.dense.size();
+    sparse += group.sparse.size();
+  }
+  if (dense != limits.dense || sparse != limits.sparse) {
+    return wrong("of other features: " + std::to_string(dense) + " dense and " +
+                 std::to_string(sparse) + " sparse ones");
   }
   if (layout.weights != limits.weights || layout.extras != limits.extras) {
     return wrong(std::string(layout.weights ? "with" : "without") + " weights and with " +
@@ -79,7 +89,8 @@ Status wrap(const ColumnLayout& layout, const Frame& sent, BufferPool& pool, Col
   columns.rows = layout.rows;
   PackedColumns& packed = columns.packed.emplace();
   packed.labels = data + places.labels;
-  if (!are_labels(packed.labels, columns.rows)) return wrong("with a label that is not 0 or 1");
+  if (layout.labels && !are_labels(packed.labels, columns.rows))
+    return wrong("with a label that is not 0 or 1");
   packed.dense.reserve(layout.dense);
   for (const std::size_t place : places.dense) packed.dense.push_back(data + place);
   if (layout.weights) {
@@ -125,29 +136,104 @@ Result<Frame> plain_data(const ColumnLayout& layout, const Frame& sent, const Un
   return frame_of(std::move(*data));
 }
 
-}  // namespace
-
-Result<UnpackedColumns> unpack_columns(const Frames& frames, const UnpackLimits& limits,
-                                       BufferPool& pool) {
-  if (frames.size() != 2) return wrong("in " + std::to_string(frames.size()) + " frames, not 2");
-  auto layout = decode_value<ColumnLayout>("columns", {frames[0].data(), frames[0].size()});
-  if (!layout) return pass(layout);
-  if (auto status = check(*layout); !status) return pass(status);
-  if (auto status = check_limits(*layout, limits); !status) return pass(status);
+/// Unpacks one set, whose features are those in place.
+Result<UnpackedColumns> unpack_set(std::span<const Frame> frames, const ColumnLayout& layout,
+                                   const UnpackLimits& limits, BufferPool& pool) {
   const Frame& sent = frames[1];
-  if (layout->checksum &&
-      *layout->checksum != ColumnLayout::checksum_of({sent.data(), sent.size()})) {
+  if (layout.checksum &&
+      *layout.checksum != ColumnLayout::checksum_of({sent.data(), sent.size()})) {
     return wrong("that changed on their way: the checksum differs");
   }
-  auto data = plain_data(*layout, sent, limits, pool);
+  auto data = plain_data(layout, sent, limits, pool);
   if (!data) return pass(data);
   UnpackedColumns result;
-  if (auto status = wrap(*layout, *data, pool, result.columns); !status) {
+  if (auto status = wrap(layout, *data, pool, result.columns); !status) {
     return pass(status);
   }
   result.columns.packed->held.push_back(data->keeper());
   result.columns.packed->held_bytes = data->size();
-  result.extra = std::move(layout->extra);
+  return result;
+}
+
+Result<ColumnLayout> layout_in(const Frame& frame, const UnpackLimits& limits, bool has_labels) {
+  auto layout = decode_value<ColumnLayout>("columns", {frame.data(), frame.size()});
+  if (!layout) return pass(layout);
+  if (auto status = check(*layout); !status) return pass(status);
+  if (auto status = check_limits(*layout, limits); !status) return pass(status);
+  if (layout->labels != has_labels) return wrong("whose labels are missing, or not wanted");
+  return layout;
+}
+
+/// Makes room for the features of groups among those in place.
+template <class Column>
+void spread(std::size_t all, const std::vector<FeatureGroup>& groups,
+            const std::vector<std::size_t> FeatureGroup::*features, std::vector<Column>& columns) {
+  std::vector<bool> is_stored_once(all, false);
+  for (const FeatureGroup& group : groups) {
+    for (const std::size_t feature : group.*features) is_stored_once[feature] = true;
+  }
+  std::vector<Column> spread(all);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < all; ++i) {
+    if (!is_stored_once[i]) spread[i] = columns[next++];
+  }
+  columns = std::move(spread);
+}
+
+/// Reads the references of all rows to the rows of a group.
+Result<RepeatedColumns> references(const std::byte* indices, std::size_t rows, ColumnSet group,
+                                   ColumnSet& columns, BufferPool& pool) {
+  columns.slabs.push_back(pool.take(rows * sizeof(UniqueRow)));
+  RepeatedColumns repeated{.sets = {}, .rows = columns.slabs.back().as<UniqueRow>()};
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::uint32_t index = 0;
+    std::memcpy(&index, indices + row * sizeof(index), sizeof(index));
+    if (index >= group.rows) {
+      return wrong("with a reference to row " + std::to_string(index) + " of " +
+                   std::to_string(group.rows) + " repeated ones");
+    }
+    repeated.rows[row] = {.set = 0, .row = index};
+  }
+  repeated.sets.push_back(std::make_shared<ColumnSet>(std::move(group)));
+  return repeated;
+}
+
+}  // namespace
+
+Result<UnpackedColumns> unpack_columns(const Frames& frames, const UnpackLimits& limits,
+                                       BufferPool& pool) {
+  const std::size_t expected = column_frames(limits.repeated.size());
+  if (frames.size() != expected) {
+    return wrong("in " + std::to_string(frames.size()) + " frames, not " +
+                 std::to_string(expected));
+  }
+  auto layout = layout_in(frames[0], limits, true);
+  if (!layout) return pass(layout);
+  auto result = unpack_set(std::span(frames).first(2), *layout, limits, pool);
+  if (!result) return pass(result);
+  ColumnSet& columns = result->columns;
+  result->extra = layout->extra;
+  if (limits.repeated.empty()) return result;
+  spread(limits.dense, limits.repeated, &FeatureGroup::dense, columns.packed->dense);
+  spread(limits.sparse, limits.repeated, &FeatureGroup::sparse, columns.packed->sparse);
+  const ColumnLocations places = ColumnLocations::of(*layout);
+  const std::byte* data = columns.packed->labels - places.labels;
+  for (std::size_t i = 0; i < limits.repeated.size(); ++i) {
+    const FeatureGroup& group = limits.repeated[i];
+    const UnpackLimits own{.max_rows = limits.max_rows,
+                           .dense = group.dense.size(),
+                           .sparse = group.sparse.size(),
+                           .max_bytes = limits.max_bytes};
+    const auto two = std::span(frames).subspan(2 * (i + 1), 2);
+    auto own_layout = layout_in(two[0], own, false);
+    if (!own_layout) return pass(own_layout);
+    auto rows = unpack_set(two, *own_layout, own, pool);
+    if (!rows) return pass(rows);
+    auto repeated =
+        references(data + places.groups[i], columns.rows, std::move(rows->columns), columns, pool);
+    if (!repeated) return pass(repeated);
+    columns.repeated.push_back(std::move(*repeated));
+  }
   return result;
 }
 

@@ -151,7 +151,8 @@ void NodeStages::make(std::uint64_t number) {
 
 Status NodeStages::put(Split&& split, PoolContext&) {
   split.times.sent = options_.run.clock().now();
-  const PackOptions pack{.bounds = bounds_, .compression = compression_};
+  const PackOptions pack{
+      .bounds = bounds_, .repeated = options_.run.schema().repeated, .compression = compression_};
   Frames frames = pack_split(split, pack, buffers_);
   plain_.fetch_add(split.columns.bytes(), std::memory_order_relaxed);
   packed_.fetch_add(bytes_of(frames), std::memory_order_relaxed);

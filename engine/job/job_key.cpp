@@ -205,6 +205,19 @@ JobKey shuffle(std::string name, OrderSpec::Shuffle& into) {
                    });
 }
 
+JobKey groups(std::string name, std::vector<std::vector<std::string>>& into) {
+  using Groups = std::vector<std::vector<std::string>>;
+  return converted(std::move(name), into,
+                   R"(a list of lists of columns, as in [["user_id", "history_*"]])",
+                   [](const ParamValue& value) -> std::optional<Groups> {
+                     if (is_empty_list(value)) return Groups();
+                     auto groups = held<Groups>(value);
+                     const auto is_empty = [](const auto& group) { return group.empty(); };
+                     if (groups && std::ranges::any_of(*groups, is_empty)) return std::nullopt;
+                     return groups;
+                   });
+}
+
 JobKey fuse(std::string name, FuseSpec& into) {
   using How = FuseSpec::How;
   return converted(std::move(name), into,

@@ -62,6 +62,8 @@ JobKey letter(std::string name, std::string& into);
 JobKey credentials(std::string name, std::string& into);
 /// true, false or "file".
 JobKey shuffle(std::string name, OrderSpec::Shuffle& into);
+/// A list of lists of strings.
+JobKey groups(std::string name, std::vector<std::vector<std::string>>& into);
 /// "auto", false, or a list of lists of names.
 JobKey fuse(std::string name, FuseSpec& into);
 

@@ -45,6 +45,7 @@ Keys data_keys(JobSpec& job) {
       number("columns.label_threshold", job.columns.label_threshold),
       text("columns.weight", job.columns.weight),
       texts("columns.extra", job.columns.extra),
+      groups("columns.dedup", job.columns.dedup),
       count("order.seed", order.seed, 0),
       shuffle("order.shuffle", order.shuffle),
       choice("order.mode", order.mode, kOrderModeNames),

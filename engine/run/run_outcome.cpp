@@ -37,6 +37,7 @@ JsonObject to_json(const RunOutcome& outcome) {
       .add("starved_ratio", outcome.starved_ratio)
       .add("requests", outcome.requests)
       .add("bytes_read", outcome.bytes_read)
+      .add("dedup_ratio", outcome.dedup_ratio)
       .add("cpu_seconds", outcome.cpu_seconds)
       .add("energy", to_json(outcome.energy))
       .add("order_digest", outcome.order_digest)

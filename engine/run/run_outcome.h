@@ -23,7 +23,9 @@ struct RunOutcome {
   std::uint64_t requests = 0;    ///< Asked of files and stores by this process and its workers,
                                  ///< index included.
   std::uint64_t bytes_read = 0;  ///< What they brought.
-  std::uint64_t strata = 0;      ///< Grains that a split mixes at most; 0: blocks are not grains.
+  /// Rows over stored rows of `columns.dedup`; 1 without (repeat_ratio()).
+  double dedup_ratio = 1;
+  std::uint64_t strata = 0;  ///< Grains that a split mixes at most; 0: blocks are not grains.
   std::uint64_t bad_rows = 0;
   std::uint64_t rows_held_out = 0;
   std::uint64_t epochs = 0;  ///< Completed since the start of the job.

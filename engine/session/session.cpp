@@ -256,6 +256,7 @@ RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds w
   outcome.last_decision = tuning_->last_decision();
   outcome.memory_limit = tuning_->limits().memory_bytes;
   outcome.stats = stats_;
+  outcome.dedup_ratio = repeat_ratio(stats_.repeats);
   if (cluster_) {
     outcome.rows_by_node = cluster_->rows_by_node(position);
     outcome.address = cluster_->address();

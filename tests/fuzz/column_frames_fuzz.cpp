@@ -23,6 +23,38 @@ Frame frame_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+/// Columns with a group of repeated ones: the input has the lengths of the next two frames in two
+/// bytes each. Every accepted reference leads to a list that is there.
+static int check_repeated(const Frame& layout, std::span<const std::byte> rest,
+                          UnpackLimits limits) {
+  limits.repeated = {{.dense = {}, .sparse = {limits.sparse}}};
+  ++limits.sparse;
+  Frames frames{layout};
+  for (int i = 0; i < 2 && rest.size() >= 2; ++i) {
+    const std::size_t length =
+        std::to_integer<std::size_t>(rest[0]) + 256 * std::to_integer<std::size_t>(rest[1]);
+    rest = rest.subspan(2);
+    frames.push_back(frame_of(rest.first(std::min(length, rest.size()))));
+    rest = rest.subspan(std::min(length, rest.size()));
+  }
+  frames.push_back(frame_of(rest));
+  MemoryBudget budget(std::size_t{1} << 30);
+  BufferPool pool(budget);
+  const auto came = unpack_columns(frames, limits, pool);
+  if (!came) {
+    FOREBAY_CHECK(came.error().code == Code::kCorrupt);
+    return 0;
+  }
+  const RepeatedColumns& group = came->columns.repeated.at(0);
+  for (std::size_t row = 0; row < came->columns.rows; ++row) {
+    const ColumnSet& set = *group.sets.at(group.rows[row].set);
+    const PackedIds& ids = set.packed->sparse.at(0);
+    FOREBAY_CHECK(ids.first_id(group.rows[row].row) <= ids.first_id(group.rows[row].row + 1));
+    FOREBAY_CHECK(group.rows[row].row < set.rows);
+  }
+  return 0;
+}
+
 /// The input: the length of the first frame (a byte), that frame, and the second. Accepted columns
 /// read back the same when packed again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -36,6 +68,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (layout) limits.sparse = layout->sparse.size();
   if (layout) limits.weights = layout->weights;
   if (layout) limits.extras = std::min<std::size_t>(layout->extras, 100);
+  if (layout && layout->groups == 1) {
+    return check_repeated(frames[0], input.subspan(first), limits);
+  }
 
   MemoryBudget budget(std::size_t{1} << 30);
   BufferPool pool(budget);

@@ -175,6 +175,8 @@ void check_text(const std::string& text, std::size_t piece, const ColumnSpec& co
 
 void check_text(const std::string& text, std::size_t piece) {
   check_text(text, piece, {.label = "a", .dense = {"b"}, .sparse = {"c"}}, read_row);
+  check_text(text, piece, {.label = "a", .dense = {"b"}, .sparse = {"c"}, .dedup = {{"b"}, {"c"}}},
+             read_row);
   check_text(text, piece,
              {.label = "a", .sparse = {"c"}, .label_threshold = kThreshold, .weight = "b"},
              read_weighted);

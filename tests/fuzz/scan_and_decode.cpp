@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/check.h"
+#include "tests/support/repeated.h"
 
 namespace forebay::fuzz {
 namespace {
@@ -44,6 +45,16 @@ void check_changed(const Format& format, std::string_view text, const BlockBuild
   FOREBAY_CHECK(decoded.miscounted ? rows <= index.rows() : rows == index.rows());
 }
 
+/// Fills in the values that the decoder left out since they repeat.
+void make_plain(const Format& format, Decoded& decoded, BufferPool& pool) {
+  if (decoded.stored.empty()) return;
+  const std::vector<FeatureGroup>& groups = format.schema().repeated;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    store_once(decoded.columns, groups[i], decoded.stored[i], pool);
+  }
+  test::make_plain(decoded.columns, groups, pool);
+}
+
 }  // namespace
 
 void check(const TextFormat& format, std::string_view text, std::size_t piece,
@@ -54,21 +65,22 @@ void check(const TextFormat& format, std::string_view text, std::size_t piece,
   FOREBAY_CHECK(index->rows() == expected.rows.size() + expected.damaged.size());
   const RawSplit split = maker.split(text, *index);
   const DecodeOptions options{.filter = {}, .keep_origins = true};
-  const Decoded all = format.decode(split, options, maker.pool());
+  Decoded all = format.decode(split, options, maker.pool());
   FOREBAY_CHECK(!all.miscounted);
   FOREBAY_CHECK(all.columns.rows == expected.rows.size());
   FOREBAY_CHECK(all.columns.bytes() <=
                 format.decoded_bytes({.rows = index->rows(), .bytes = split.bytes.size()}));
+  make_plain(format, all, maker.pool());
   for (std::size_t i = 0; i < all.columns.rows; ++i) check_row(all.columns, i, expected.rows[i]);
   FOREBAY_CHECK(all.bad.size() == expected.damaged.size());
   for (std::size_t i = 0; i < all.bad.size(); ++i) {
     FOREBAY_CHECK(all.bad[i].offset == expected.damaged[i]);
   }
   const RowFilter training(RowFilter::Keep::kTraining, 5, 0.5);
-  const Decoded some =
-      format.decode(split, {.filter = training, .keep_origins = true}, maker.pool());
+  Decoded some = format.decode(split, {.filter = training, .keep_origins = true}, maker.pool());
   FOREBAY_CHECK(some.bad.size() == expected.damaged.size());
   FOREBAY_CHECK(some.columns.rows + some.filtered == expected.rows.size());
+  make_plain(format, some, maker.pool());
   std::size_t kept = 0;
   for (const Row& row : expected.rows) {
     if (training.keeps(0, row.offset)) check_row(some.columns, kept++, row);

@@ -100,6 +100,10 @@ std::string format_summary(const SummaryView& view) {
           " of " + std::to_string(view.cpus) + " CPUs busy\n";
   text += format_count(view.outcome.requests) + " requests to files and stores, " +
           format_size(view.outcome.bytes_read) + " read" + asked_by_workers(view.outcome) + "\n";
+  if (!view.outcome.stats.repeats.empty()) {
+    text += "columns of columns.dedup: each value came " +
+            format_number(view.outcome.dedup_ratio, 1) + " times in a row and was stored once\n";
+  }
   text += describe_costs(view.outcome);
   const int width = name_width(view.stages);
   text += "  stage" + std::string(static_cast<std::size_t>(width) - 5, ' ') +

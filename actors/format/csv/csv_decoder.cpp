@@ -7,6 +7,7 @@
 #include "actors/format/column_fill.h"
 #include "actors/format/csv/csv_row.h"
 #include "actors/format/csv/decimal.h"
+#include "actors/format/csv/repeated_fields.h"
 #include "actors/format/csv/text_label.h"
 #include "actors/format/raw_split.h"
 #include "actors/format/row_values.h"
@@ -43,7 +44,8 @@ class CsvDecoder {
         options_(options),
         fill_(fill_shape(layout, Extent::of(raw.blocks).rows, options.keep_origins), pool),
         cursor_(raw),
-        row_(layout.delimiter, layout.names.size()) {
+        row_(layout.delimiter, layout.names.size()),
+        repeated_(layout.choice, text_) {
     if (!layout.list_delimiter.empty()) {
       lists_.emplace(layout.choice.sparse.size(), fill_.capacity(), raw.bytes.size(), pool);
     }
@@ -60,6 +62,7 @@ class CsvDecoder {
     }
     decoded_.columns = fill_.finish();
     if (lists_) lists_->finish(decoded_.columns, pool);
+    decoded_.stored = repeated_.take_stored();
     return std::move(decoded_);
   }
 
@@ -98,6 +101,7 @@ class CsvDecoder {
         append_ids(row);
       }
       append_extras(row);
+      if (repeated_.any()) repeated_.keep(row_);
       if (fill_.origins != nullptr) {
         fill_.origins[row] = RowOrigin::of(cursor_.file(), cursor_.offset(at));
       }
@@ -116,6 +120,7 @@ class CsvDecoder {
       return std::to_string(row_.num_fields()) + " fields, not " +
              std::to_string(layout_.names.size());
     }
+    if (repeated_.any()) repeated_.compare(row_);
     const ColumnChoice& choice = layout_.choice;
     const std::string_view label_text = trimmed(row_.field(choice.label));
     const std::optional<float> label = label_in(label_text, choice.label_threshold);
@@ -129,6 +134,7 @@ class CsvDecoder {
              kWeightComplaint;
     }
     for (std::size_t i = 0; i < choice.dense.size(); ++i) {
+      if (repeated_.repeats_dense(i)) continue;
       const std::string_view text = trimmed(row_.field(choice.dense[i]));
       float& value = fill_.dense[i][fill_.rows];
       if (text.empty()) {
@@ -157,14 +163,19 @@ class CsvDecoder {
     for (std::size_t i = 0; i < layout_.choice.sparse.size(); ++i) {
       const std::string_view text = row_.field(layout_.choice.sparse[i]);
       SparseFill& column = fill_.sparse[i];
-      if (!text.empty()) column.values[column.count++] = id_of(text);
+      if (!text.empty() && repeated_.repeats_sparse(i)) {
+        column.values[column.count] = column.values[column.count - 1];
+        ++column.count;
+      } else if (!text.empty())
+        column.values[column.count++] = id_of(text);
       column.end_row(row);
     }
   }
 
   void append_lists() {
-    for (const std::size_t column : layout_.choice.sparse) {
-      std::string_view text = row_.field(column);
+    const std::vector<std::size_t>& columns = layout_.choice.sparse;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      std::string_view text = repeated_.repeats_sparse(i) ? "" : row_.field(columns[i]);
       while (!text.empty()) {
         const std::string_view id = text.substr(0, text.find(layout_.list_delimiter[0]));
         if (!id.empty()) lists_->add(id_of(id));
@@ -188,6 +199,7 @@ class CsvDecoder {
   std::optional<IdLists> lists_;  // Replaces fill_'s sparse columns when fields are lists.
   BlockCursor cursor_;
   CsvRow row_;
+  RepeatedFields repeated_;
   std::size_t rows_seen_ = 0;
   Decoded decoded_;
 };

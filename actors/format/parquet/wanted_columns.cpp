@@ -190,9 +190,14 @@ Result<WantedColumns> want_columns(const ColumnSpec& spec, const std::vector<Lea
       named.push_back({.leaf = i, .item = item});
     }
   }
-  auto choice = choose_columns(spec, names);
+  ColumnSpec ungrouped = spec;  // chosen names are not features: a list is many, or an item of one
+  ungrouped.dedup.clear();
+  auto choice = choose_columns(ungrouped, names);
   if (!choice) return pass(choice);
-  return Wanting(leaves, named).columns(*choice);
+  auto wanted = Wanting(leaves, named).columns(*choice);
+  if (!wanted) return pass(wanted);
+  if (auto status = group_features(spec, wanted->schema); !status) return pass(status);
+  return wanted;
 }
 
 Result<std::vector<std::size_t>> locate_columns(const WantedColumns& wanted,

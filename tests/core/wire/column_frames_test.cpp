@@ -141,15 +141,15 @@ TEST_CASE("weights of no rows are weights still", "[core][column_frames]") {
 
 TEST_CASE("a layout of a sender that knows neither weights nor extra columns is read",
           "[core][column_frames]") {
-  // Version 1 without its last two fields, as an earlier release encodes it: an array of seven.
+  // Version 1 without its last four fields, as an earlier release encodes it: an array of seven.
   Wire wire;
   const ColumnSet columns = rows_of_ids({{1, 2, 3}}, wire.pool);
   const Frames frames = wire.pack(columns);
   auto header = bytes_in(frames[0]);
-  REQUIRE(header[0] == std::byte{0x99});                  // An array of nine,
-  REQUIRE(header.back() == std::byte{0});                 // of which the last is the number 0
-  REQUIRE(header[header.size() - 2] == std::byte{0xc2});  // and the one before it is false.
-  header.resize(header.size() - 2);
+  REQUIRE(header[0] == std::byte{0x9b});  // An array of eleven, of which the last are
+  const std::vector<std::byte> last(header.end() - 4, header.end());
+  REQUIRE(last == std::vector{std::byte{0xc2}, std::byte{0}, std::byte{0}, std::byte{0xc3}});
+  header.resize(header.size() - 4);  // false, 0, 0 and true
   header[0] = std::byte{0x97};
   const auto came = wire.unpack({frame_with(header), frames[1]}, 0, 1);
   REQUIRE(came);

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "actors/format/column_choice.h"
+#include "actors/format/csv/csv_row.h"
+
+namespace forebay {
+
+/// Finds rows whose fields in a group of repeated columns have the same text as in the kept row
+/// before them, so that they need not be parsed.
+///
+/// Belongs to one thread. `text` has all rows and outlives it.
+class RepeatedFields {
+ public:
+  RepeatedFields(const ColumnChoice& choice, std::string_view text);
+
+  bool any() const { return !groups_.empty(); }
+
+  /// Compares a row with the kept row before it. The row has all of its fields.
+  void compare(const CsvRow& row);
+  /// Whether the row compared last repeats the field of dense, or sparse, feature number `feature`.
+  bool repeats_dense(std::size_t feature) const { return repeats(dense_[feature]); }
+  bool repeats_sparse(std::size_t feature) const { return repeats(sparse_[feature]); }
+  /// The row compared last is kept.
+  void keep(const CsvRow& row);
+
+  /// Decoded::stored of the kept rows.
+  std::vector<std::vector<std::uint8_t>> take_stored() { return std::move(stored_); }
+
+ private:
+  struct Group {
+    std::vector<std::size_t> columns;    // of the file
+    std::vector<std::string_view> last;  // fields of the kept row before; empty: unknown
+    bool repeats = false;                // the row compared last
+  };
+
+  static constexpr std::size_t kNoGroup = ~std::size_t{0};
+  bool repeats(std::size_t group) const { return group != kNoGroup && groups_[group].repeats; }
+
+  std::string_view text_;
+  std::vector<Group> groups_;
+  std::vector<std::size_t> dense_;   // [dense features]: its group
+  std::vector<std::size_t> sparse_;  // [sparse features]
+  std::vector<std::vector<std::uint8_t>> stored_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,116 @@
+#include "actors/stage/repeated_rows.h"
+
+#include <cstring>
+#include <map>
+
+namespace forebay {
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+/// Where the rows of each set begin in a table of the rows of all sets.
+class SetPlaces {
+ public:
+  SetPlaces(std::span<const BatchSlice> slices, std::size_t group) {
+    for (const BatchSlice& slice : slices) {
+      for (const auto& set : slice.columns->repeated[group].sets) {
+        if (places_.emplace(set.get(), rows_).second) rows_ += set->rows;
+      }
+    }
+  }
+
+  std::size_t rows() const { return rows_; }
+  std::vector<std::size_t> of(const RepeatedColumns& columns) const {
+    std::vector<std::size_t> places;
+    places.reserve(columns.sets.size());
+    for (const auto& set : columns.sets) places.push_back(places_.at(set.get()));
+    return places;
+  }
+
+ private:
+  std::map<const ColumnSet*, std::size_t> places_;
+  std::size_t rows_ = 0;
+};
+
+float dense_value(const ColumnSet& set, std::size_t column, std::size_t row) {
+  if (!set.packed) return set.dense[column][row];
+  float value = 0;
+  std::memcpy(&value, set.packed->dense[column] + row * sizeof(float), sizeof(float));
+  return value;
+}
+
+}  // namespace
+
+RepeatedRows::RepeatedRows(std::span<const BatchSlice> slices, std::size_t group,
+                           const FeatureGroup& features) {
+  number(slices, group);
+  measure(features.sparse.size());
+}
+
+void RepeatedRows::number(std::span<const BatchSlice> slices, std::size_t group) {
+  const SetPlaces places(slices, group);
+  std::vector<std::uint32_t> number_of(places.rows(), kNone);
+  for (const BatchSlice& slice : slices) {
+    const RepeatedColumns& columns = slice.columns->repeated[group];
+    const std::vector<std::size_t> first = places.of(columns);
+    for (std::size_t row = slice.begin; row < slice.end; ++row) {
+      const UniqueRow at = columns.rows[row];
+      std::uint32_t& number = number_of[first[at.set] + at.row];
+      if (number == kNone) {
+        number = static_cast<std::uint32_t>(sources_.size());
+        sources_.push_back({columns.sets[at.set].get(), at.row});
+        first_rows_.push_back(static_cast<std::uint32_t>(numbers_.size()));
+        times_.push_back(0);
+      }
+      ++times_[number];
+      numbers_.push_back(number);
+    }
+  }
+}
+
+void RepeatedRows::measure(std::size_t features) {
+  num_ids_.assign(features, 0);
+  for (std::size_t column = 0; column < features; ++column) {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      num_ids_[column] += times_[i] * list_of(sources_[i], column).length;
+    }
+  }
+}
+
+RepeatedRows::List RepeatedRows::list_of(const Source& source, std::size_t column) {
+  const std::size_t row = source.row;
+  if (source.set->packed) {
+    const PackedIds& ids = source.set->packed->sparse[column];
+    return {ids.first_id(row), ids.first_id(row + 1) - ids.first_id(row)};
+  }
+  const std::int32_t* offsets = source.set->sparse[column].offsets;
+  if (offsets == nullptr) return {row, 1};
+  return {static_cast<std::size_t>(offsets[row]),
+          static_cast<std::size_t>(offsets[row + 1] - offsets[row])};
+}
+
+void RepeatedRows::write_lists(std::size_t column, std::int32_t* lengths, std::int64_t* ids) const {
+  for (const std::uint32_t number : numbers_) {
+    const Source& source = sources_[number];
+    const List list = list_of(source, column);
+    *lengths++ = static_cast<std::int32_t>(list.length);
+    if (source.set->packed) {
+      const PackedIds& packed = source.set->packed->sparse[column];
+      widen_ids(packed.values + list.first * static_cast<std::size_t>(packed.width), packed.width,
+                list.length, ids);
+    } else if (list.length > 0) {
+      std::memcpy(ids, source.set->sparse[column].values + list.first,
+                  list.length * sizeof(std::int64_t));
+    }
+    ids += list.length;
+  }
+}
+
+void RepeatedRows::write_dense(std::size_t column, std::size_t stride, float* values) const {
+  for (const std::uint32_t number : numbers_) {
+    *values = dense_value(*sources_[number].set, column, sources_[number].row);
+    values += stride;
+  }
+}
+
+}  // namespace forebay

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/data/column_set.h"
+#include "core/data/schema.h"
+
+namespace forebay {
+
+/// Consecutive rows of a column set, packed or not, that go into a batch.
+struct BatchSlice {
+  const ColumnSet* columns = nullptr;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// The rows of a batch in the columns of one group of Schema::repeated: which of them share their
+/// values, and these values.
+///
+/// Two rows share values if the same row of the same set is behind both. The sets outlive it.
+class RepeatedRows {
+ public:
+  /// `group` is the number of the group, `features` are its features.
+  RepeatedRows(std::span<const BatchSlice> slices, std::size_t group, const FeatureGroup& features);
+
+  /// The different rows, numbered in the order in which the batch has them first.
+  std::size_t unique() const { return sources_.size(); }
+  /// [rows]: the number of each row's values.
+  std::span<const std::uint32_t> numbers() const { return numbers_; }
+  /// [unique]: the first row of the batch with these values.
+  std::span<const std::uint32_t> first_rows() const { return first_rows_; }
+
+  /// Ids of feature features.sparse[`column`] in all rows of the batch.
+  std::size_t num_ids(std::size_t column) const { return num_ids_[column]; }
+  /// Writes the lengths and ids of that feature, for all rows.
+  void write_lists(std::size_t column, std::int32_t* lengths, std::int64_t* ids) const;
+  /// Writes the values of feature features.dense[`column`], `stride` floats from row to row.
+  void write_dense(std::size_t column, std::size_t stride, float* values) const;
+
+ private:
+  struct Source {
+    const ColumnSet* set = nullptr;
+    std::uint32_t row = 0;
+  };
+  /// The list of a feature in one of the different rows.
+  struct List {
+    std::size_t first = 0;
+    std::size_t length = 0;
+  };
+
+  void number(std::span<const BatchSlice> slices, std::size_t group);
+  void measure(std::size_t features);
+  static List list_of(const Source& source, std::size_t column);
+
+  std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint32_t> first_rows_;
+  std::vector<std::uint32_t> times_;  // [unique]: rows with these values
+  std::vector<Source> sources_;       // [unique]
+  std::vector<std::size_t> num_ids_;  // [features.sparse]
+};
+
+}  // namespace forebay

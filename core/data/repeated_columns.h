@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/data/buffer_pool.h"
+#include "core/data/column_set.h"
+#include "core/data/schema.h"
+
+namespace forebay {
+
+/// How much repeats in a group of columns. Bytes are those of the values and list lengths.
+struct RepeatCount {
+  std::uint64_t rows = 0;
+  std::uint64_t unique = 0;  ///< Rows that are stored.
+  std::uint64_t bytes = 0;   ///< Of all rows, as if each were stored.
+
+  void operator+=(const RepeatCount& other) {
+    rows += other.rows;
+    unique += other.unique;
+    bytes += other.bytes;
+  }
+  bool operator==(const RepeatCount&) const = default;
+};
+
+/// The mean of rows over unique rows of all groups, weighted by their bytes; 1 without groups.
+double repeat_ratio(std::span<const RepeatCount> groups);
+
+/// For each row of a set whether it is stored, as a byte of 0 or 1. Row 0 always is.
+using StoredRows = std::span<const std::uint8_t>;
+
+/// Returns which rows of `columns` differ from the row before them in a column of `group`: bits of
+/// dense values, whole lists of ids. `columns` is not packed and has the group's columns in place.
+std::vector<std::uint8_t> rows_that_differ(const ColumnSet& columns, const FeatureGroup& group);
+
+/// Moves the columns of `group` to the end of `columns.repeated`: the rows in `stored` to memory of
+/// their own, each other row as a reference to the last stored row before it, whatever values it
+/// has itself. Returns what was counted.
+RepeatCount store_once(ColumnSet& columns, const FeatureGroup& group, StoredRows stored,
+                       BufferPool& pool);
+
+/// The most bytes that store_once() takes beside the columns, for all groups of `schema`.
+std::size_t stored_once_bytes(const Schema& schema, std::size_t rows, std::size_t decoded_bytes);
+
+/// Returns a column of a group with a value, or list, for each row of `columns`, and adds its
+/// memory to `columns`. `column` is its index in the sets.
+float* plain_dense(ColumnSet& columns, std::size_t group, std::size_t column, BufferPool& pool);
+SparseColumn plain_sparse(ColumnSet& columns, std::size_t group, std::size_t column,
+                          BufferPool& pool);
+
+/// Returns the rows of `group` that `columns` names, each once, in the order in which they are
+/// named first, as one set of its first columns; `indices` gets each row's index in it.
+ColumnSet named_rows(const RepeatedColumns& columns, std::size_t rows, const FeatureGroup& group,
+                     std::uint32_t* indices, BufferPool& pool);
+
+}  // namespace forebay
