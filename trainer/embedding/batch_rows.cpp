@@ -9,7 +9,20 @@
 
 namespace forebay {
 
-Status RowFinder::measure(const Batch& batch, BatchRows& rows) const {
+void RowFinder::group_features(const Batch& batch, BatchRows& rows) {
+  rows.repeats.assign(table_rows_.size(), -1);
+  times_.resize(batch.repeats.size());
+  for (std::size_t group = 0; group < batch.repeats.size(); ++group) {
+    const BatchRepeats& repeats = batch.repeats[group];
+    times_[group].assign(repeats.unique, 0);
+    for (std::size_t row = 0; row < batch.rows; ++row) ++times_[group][repeats.numbers[row]];
+    for (const std::size_t feature : repeats.features.sparse) {
+      rows.repeats[feature] = static_cast<std::int32_t>(group);
+    }
+  }
+}
+
+Status RowFinder::measure(const Batch& batch, BatchRows& rows) {
   const std::size_t features = table_rows_.size();
   const auto refuse = [&](const std::string& what) {
     return fail(Code::kInvalid, "batch " + std::to_string(batch.number) + " " + what);
@@ -18,19 +31,29 @@ Status RowFinder::measure(const Batch& batch, BatchRows& rows) const {
     return refuse("has " + std::to_string(batch.sparse_features) + " sparse features, the model " +
                   std::to_string(features));
   }
+  group_features(batch, rows);
   rows.share_starts.resize(features * rows.shares);
   rows.first_id.assign(1, 0);
-  std::size_t id = 0;
+  batch_ids_.clear();
+  std::size_t id = 0;    // of the batch
+  std::size_t kept = 0;  // of the lists in `rows`
   for (std::size_t feature = 0; feature < features; ++feature) {
+    batch_ids_.push_back(id);
+    const std::size_t begin = id;
     const std::int32_t* lengths = batch.lengths + feature * batch.rows;
     for (std::size_t row = 0; row < batch.rows; ++row) {
       if (row % rows.share_rows == 0) {
-        rows.share_starts[feature * rows.shares + row / rows.share_rows] = id;
+        rows.share_starts[feature * rows.shares + row / rows.share_rows] = kept + id - begin;
       }
       if (lengths[row] < 0) return refuse("has a list of negative length");
       id += static_cast<std::size_t>(lengths[row]);
     }
-    rows.first_id.push_back(id);
+    const BatchRepeats* repeats = rows.repeats_of(batch, feature);
+    if (repeats == nullptr) kept += id - begin;
+    for (std::size_t i = 0; repeats != nullptr && i < repeats->unique; ++i) {
+      kept += static_cast<std::size_t>(lengths[repeats->first_rows[i]]);
+    }
+    rows.first_id.push_back(kept);
   }
   if (id != batch.num_ids) {
     return refuse("has lists of " + std::to_string(id) + " ids in all and " +
@@ -52,28 +75,47 @@ void RowFinder::clear(std::size_t ids) {
   }
 }
 
-void RowFinder::find_feature(const Batch& batch, std::size_t feature, BatchRows& rows) {
-  const std::size_t first = rows.first_id[feature];
-  const std::size_t end = rows.first_id[feature + 1];
-  clear(end - first);
+/// The index of the key's row among the rows of the feature, which `times` more lookups name.
+[[gnu::always_inline]] inline std::int32_t RowFinder::place_of(std::int64_t key, std::int32_t times,
+                                                               BatchRows& rows) {
   auto* entries = entries_.as<Entry>();
   const std::size_t mask = capacity_ - 1;
-  const std::int64_t table_rows = table_rows_[feature];
-  const std::size_t first_row = rows.keys.size();
-  for (std::size_t id = first; id < end; ++id) {
-    const std::int64_t key = fold(batch.ids[id], table_rows);
-    std::size_t at = mix64(static_cast<std::uint64_t>(key)) & mask;
-    while (entries[at].stamp == stamp_ && entries[at].key != key) at = (at + 1) & mask;
-    Entry& entry = entries[at];
-    if (entry.stamp != stamp_) {
-      entry = {key, static_cast<std::int32_t>(rows.keys.size() - first_row), stamp_};
-      rows.keys.push_back(key);
-      rows.times.push_back(0);
-    }
-    rows.place[id] = entry.place;
-    ++rows.times[first_row + static_cast<std::size_t>(entry.place)];
+  const std::size_t first_row = rows.first_row.back();
+  std::size_t at = mix64(static_cast<std::uint64_t>(key)) & mask;
+  while (entries[at].stamp == stamp_ && entries[at].key != key) at = (at + 1) & mask;
+  Entry& entry = entries[at];
+  if (entry.stamp != stamp_) {
+    entry = {key, static_cast<std::int32_t>(rows.keys.size() - first_row), stamp_};
+    rows.keys.push_back(key);
+    rows.times.push_back(0);
   }
-  rows.first_row.push_back(rows.keys.size());
+  rows.times[first_row + static_cast<std::size_t>(entry.place)] += times;
+  return entry.place;
+}
+
+void RowFinder::find_feature(const Batch& batch, std::size_t feature, BatchRows& rows) {
+  const std::size_t first = rows.first_id[feature];
+  const std::size_t ids = rows.first_id[feature + 1] - first;
+  const std::int64_t* from = batch.ids + batch_ids_[feature];
+  for (std::size_t i = 0; i < ids; ++i) {
+    rows.place[first + i] = place_of(fold(from[i], table_rows_[feature]), 1, rows);
+  }
+}
+
+// The first rows of the lists ascend, so one pass over the lengths finds where their ids are.
+void RowFinder::find_repeated(const Batch& batch, std::size_t feature, BatchRows& rows) {
+  const auto group = static_cast<std::size_t>(rows.repeats[feature]);
+  const BatchRepeats& repeats = batch.repeats[group];
+  const std::int32_t* lengths = batch.lengths + feature * batch.rows;
+  const std::int64_t* ids = batch.ids + batch_ids_[feature];
+  std::int32_t* place = rows.place.data() + rows.first_id[feature];
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < repeats.unique; ++i) {
+    for (; row < repeats.first_rows[i]; ++row) ids += lengths[row];
+    for (std::int32_t id = 0; id < lengths[row]; ++id) {
+      *place++ = place_of(fold(ids[id], table_rows_[feature]), times_[group][i], rows);
+    }
+  }
 }
 
 Status RowFinder::find(const Batch& batch, std::size_t share_rows, BatchRows& rows) {
@@ -82,13 +124,20 @@ Status RowFinder::find(const Batch& batch, std::size_t share_rows, BatchRows& ro
   rows.share_rows = share_rows;
   rows.shares = (batch.rows + share_rows - 1) / share_rows;
   rows.fetched_lookups = 0;
-  rows.place.resize(batch.num_ids);
+  rows.lookups = batch.num_ids;
   rows.first_row.assign(1, 0);
   rows.keys.clear();
   rows.times.clear();
   if (auto status = measure(batch, rows); !status) return status;
+  rows.place.resize(rows.first_id.back());
   for (std::size_t feature = 0; feature < table_rows_.size(); ++feature) {
-    find_feature(batch, feature, rows);
+    clear(rows.first_id[feature + 1] - rows.first_id[feature]);
+    if (rows.repeats[feature] < 0) {
+      find_feature(batch, feature, rows);
+    } else {
+      find_repeated(batch, feature, rows);
+    }
+    rows.first_row.push_back(rows.keys.size());
   }
   rows.slots.resize(rows.keys.size());
   return {};

@@ -11,24 +11,32 @@
 
 namespace forebay {
 
-/// The table rows that a batch names, and their slots. Rows are distinct within a feature, in the
-/// order in which the batch first names them: sums by row are added in that order, in whatever
-/// slots the rows are.
+/// The table rows that a batch names, and their slots. The lists of a feature whose values repeat
+/// (Batch::repeats) are those of its different rows alone, in their order. Rows are distinct within
+/// a feature, in the order in which the batch first names them: sums by row are added in that
+/// order, in whatever slots the rows are.
 struct BatchRows {
   std::uint64_t batch = 0;        ///< Its number.
   const Batch* source = nullptr;  ///< The batch, while its rows are found and given slots.
   std::size_t mark = 0;           ///< For the storage's use.
   std::size_t shares = 0;         ///< Shares of the batch, `share_rows` of its rows each.
   std::size_t share_rows = 0;
-  std::vector<std::size_t> first_id;      ///< [features + 1]
-  std::vector<std::size_t> share_starts;  ///< [features, shares]: ids before the share.
-  std::vector<std::int32_t> place;        ///< [num_ids]: index among its feature's rows.
+  std::uint64_t lookups = 0;              ///< Ids of the batch.
+  std::vector<std::int32_t> repeats;      ///< [features]: its entry in Batch::repeats; -1: none.
+  std::vector<std::size_t> first_id;      ///< [features + 1], over the ids of the lists here.
+  std::vector<std::size_t> share_starts;  ///< [features, shares]: ids before the share; not of
+                                          ///< features whose values repeat.
+  std::vector<std::int32_t> place;        ///< [ids here]: index among its feature's rows.
   std::vector<std::size_t> first_row;     ///< [features + 1]
   std::vector<std::int64_t> keys;         ///< [distinct rows]
   std::vector<std::int32_t> times;        ///< [distinct rows]: how often the batch names it.
   std::vector<std::int32_t> slots;        ///< [distinct rows]: in the feature's arena.
   std::uint64_t fetched_lookups = 0;  ///< Ids whose row was not in memory when it was requested.
 
+  /// Which rows of the batch `of` share a list of the feature; null: each has its own.
+  const BatchRepeats* repeats_of(const Batch& of, std::size_t feature) const {
+    return repeats[feature] < 0 ? nullptr : &of.repeats[static_cast<std::size_t>(repeats[feature])];
+  }
   std::size_t features() const { return first_row.size() - 1; }
   std::size_t num_rows() const { return keys.size(); }
   std::span<const std::int32_t> slots_of(std::size_t feature) const {
@@ -55,14 +63,19 @@ class RowFinder {
     std::uint32_t stamp;  ///< The feature that wrote it.
   };
 
-  Status measure(const Batch& batch, BatchRows& rows) const;
+  void group_features(const Batch& batch, BatchRows& rows);
+  Status measure(const Batch& batch, BatchRows& rows);
   void find_feature(const Batch& batch, std::size_t feature, BatchRows& rows);
+  void find_repeated(const Batch& batch, std::size_t feature, BatchRows& rows);
+  std::int32_t place_of(std::int64_t key, std::int32_t times, BatchRows& rows);
   void clear(std::size_t ids);
 
   const std::vector<std::int64_t> table_rows_;
   Pages entries_;
   std::size_t capacity_ = 0;  ///< A power of two.
   std::uint32_t stamp_ = 0;
+  std::vector<std::size_t> batch_ids_;            // [features]: where its ids begin in the batch
+  std::vector<std::vector<std::int32_t>> times_;  // [groups]: rows that share each list
 };
 
 }  // namespace forebay

@@ -124,8 +124,8 @@ Result<const BatchRows*> LookAhead::begin(const Batch& batch, TableStorage::Use 
     auto rows = borrow(batch, use);
     if (!rows) return rows;
     lock.lock();
-    lookups_.all += (*rows)->place.size();
-    lookups_.ready += (*rows)->place.size() - (*rows)->fetched_lookups;
+    lookups_.all += (*rows)->lookups;
+    lookups_.ready += (*rows)->lookups - (*rows)->fetched_lookups;
     return rows;
   }
   pass_over(turn);
@@ -146,7 +146,7 @@ Result<const BatchRows*> LookAhead::begin(const Batch& batch, TableStorage::Use 
     now_ = {};
     return pass(failed);
   }
-  const std::uint64_t lookups = now_.rows->place.size();
+  const std::uint64_t lookups = now_.rows->lookups;
   lookups_.all += lookups;
   lookups_.ready += lookups - (prepared ? to_come : now_.rows->fetched_lookups);
   return now_.rows.get();

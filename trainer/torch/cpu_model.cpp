@@ -10,11 +10,16 @@
 #include "trainer/spec.h"
 #include "trainer/torch/dense_network.h"
 #include "trainer/torch/kernels/embedding_tables.h"
+#include "trainer/torch/kernels/repeated_bags.h"
 #include "trainer/torch/libtorch.h"
 #include "trainer/torch/module_functions.h"
 
 namespace forebay {
 namespace {
+
+bool are_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
 
 /// The model of a single rank: its own tables, and the network over their pooled vectors.
 class CpuModel final : public Model {
@@ -24,6 +29,7 @@ class CpuModel final : public Model {
       : spec_(spec),
         shape_(shape),
         tables_(std::move(tables)),
+        bags_(*tables_),
         network_(spec, shape),
         next_id_(static_cast<std::size_t>(network_.threads())) {}
 
@@ -39,6 +45,7 @@ class CpuModel final : public Model {
     auto loss = guard_torch([&] {
       const c10::InferenceMode no_autograd;
       const double mean = 1 / static_cast<double>(batch.rows);
+      pool_repeated(batch, **rows);
       const double sum = network_.train(batch, shares_of(**rows), mean, put_of(batch, **rows));
       if (std::isfinite(sum)) update(batch, **rows);
       return sum * mean;
@@ -57,8 +64,10 @@ class CpuModel final : public Model {
     if (auto status = check_batch(batch, shape_); !status) return status;
     auto rows = tables_->begin(batch, EmbeddingTables::Use::kScore);
     if (!rows) return pass(rows);
-    auto scored = guard_torch(
-        [&] { network_.score(batch, shares_of(**rows), put_of(batch, **rows), scores); });
+    auto scored = guard_torch([&] {
+      pool_repeated(batch, **rows);
+      network_.score(batch, shares_of(**rows), put_of(batch, **rows), scores);
+    });
     tables_->end();
     return scored;
   }
@@ -73,11 +82,20 @@ class CpuModel final : public Model {
  private:
   static Shares shares_of(const BatchRows& rows) { return {rows.share_rows, rows.shares}; }
 
+  void pool_repeated(const Batch& batch, const BatchRows& rows) {
+    const std::size_t tasks = bags_.begin(batch, rows);
+    for_each_task(network_.threads(), tasks, [&](std::size_t task, int) { bags_.pool(task); });
+  }
+
   void put(const Batch& batch, const BatchRows& rows, const Group& group,
            const VectorLocations& to) {
     std::vector<std::size_t>& next_id = next_id_[static_cast<std::size_t>(group.thread)];
     next_id.resize(batch.sparse_features);
     for (std::size_t feature = 0; feature < tables_->features(); ++feature) {
+      if (bags_.has(feature)) {
+        bags_.copy(feature, group.first, group.rows, to.at(feature, 0), to.row_stride);
+        continue;
+      }
       if (group.is_first) next_id[feature] = rows.share_starts[feature * rows.shares + group.share];
       const std::int32_t* lengths = batch.lengths + feature * batch.rows + group.first;
       next_id[feature] += tables_->pool(feature, rows, next_id[feature], {lengths, group.rows},
@@ -87,6 +105,12 @@ class CpuModel final : public Model {
 
   DenseNetwork::Put put_of(const Batch& batch, const BatchRows& rows) {
     return [&](const Group& group, const VectorLocations& to) { put(batch, rows, group, to); };
+  }
+
+  void add_up(std::size_t table, const Batch& batch, const BatchRows& rows,
+              const float* gradients) {
+    if (bags_.has(table)) return bags_.add_up(table, batch.rows, gradients, *tables_);
+    tables_->add_up(table, batch, rows, gradients);
   }
 
   /// The parts of an update are the tables, then the blocks of the network.
@@ -107,7 +131,7 @@ class CpuModel final : public Model {
     const std::size_t floats = batch.rows * shape_.row_width();
     for_each_task(network_.threads(), parts, [&](std::size_t part, int) {
       if (part < tables) {
-        tables_->add_up(part, batch, rows, network_.pooled_gradients() + part * floats);
+        add_up(part, batch, rows, network_.pooled_gradients() + part * floats);
       } else {
         network_.add_up(part - tables, shares_of(rows));
       }
@@ -141,13 +165,16 @@ class CpuModel final : public Model {
     std::vector<float> vector(shape_.row_width());
     for (std::size_t feature = 0; feature < tables_->features(); ++feature) {
       const std::span lengths(batch.lengths + feature * batch.rows, batch.rows);
+      if (bags_.has(feature)) {
+        bags_.copy(feature, row, 1, vector.data(), vector.size());
+        if (!are_finite(vector)) return feature;
+        continue;
+      }
       const std::size_t before =
           std::accumulate(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(row),
                           rows.first_id[feature]);
       tables_->pool(feature, rows, before, lengths.subspan(row, 1), vector.data(), vector.size());
-      if (!std::ranges::all_of(vector, [](float value) { return std::isfinite(value); })) {
-        return feature;
-      }
+      if (!are_finite(vector)) return feature;
     }
     return tables_->features();
   }
@@ -162,6 +189,7 @@ class CpuModel final : public Model {
   const ModelShape shape_;
   std::optional<double> rate_;  // Of the last step.
   const std::unique_ptr<EmbeddingTables> tables_;
+  RepeatedBags bags_;
   DenseNetwork network_;
   std::vector<std::vector<std::size_t>> next_id_;  // Per thread and feature, within a share.
 };

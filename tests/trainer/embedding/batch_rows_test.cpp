@@ -79,3 +79,26 @@ TEST_CASE("a batch whose lists do not add up is refused by its number", "[traine
   const Lists other_features(1, {1, 1}, {1, 2});
   CHECK_FALSE(RowFinder({3}).find(other_features.batch, 1, rows));
 }
+
+TEST_CASE("lists that rows share are looked through once, and counted for each row",
+          "[trainer][embedding]") {
+  // Feature 0 of four rows: [1 2] [9] [1 2] [9]; feature 1: one id each.
+  Lists lists(4, {2, 1, 2, 1, 1, 1, 1, 1}, {1, 2, 9, 1, 2, 9, 5, 6, 5, 5});
+  const std::vector<std::uint32_t> numbers{0, 1, 0, 1};
+  const std::vector<std::uint32_t> first_rows{0, 1};
+  lists.batch.repeats.push_back({.features = {.sparse = {0}},
+                                 .unique = 2,
+                                 .numbers = numbers.data(),
+                                 .first_rows = first_rows.data()});
+  BatchRows rows;
+  REQUIRE(RowFinder({0, 0}).find(lists.batch, 2, rows));
+  CHECK(rows.first_id == std::vector<std::size_t>{0, 3, 7});
+  CHECK(rows.keys == std::vector<std::int64_t>{1, 2, 9, 5, 6});
+  CHECK(rows.times == std::vector<std::int32_t>{2, 2, 2, 3, 1});
+  CHECK(rows.place == std::vector<std::int32_t>{0, 1, 2, 0, 1, 0, 0});
+  CHECK(rows.share_starts[2] == 3);  // of feature 1
+  CHECK(rows.share_starts[3] == 5);
+  CHECK(rows.lookups == 10);
+  CHECK(rows.repeats_of(lists.batch, 0) == &lists.batch.repeats[0]);
+  CHECK(rows.repeats_of(lists.batch, 1) == nullptr);
+}

@@ -176,17 +176,16 @@ std::size_t EmbeddingTables::pool(std::size_t feature, const BatchRows& rows, st
   return ids;
 }
 
-void EmbeddingTables::add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
-                             std::span<const GradientRun> runs) {
+void EmbeddingTables::add_up(std::size_t feature, std::span<const std::int32_t> lengths,
+                             const BatchRows& rows, std::span<const GradientRun> runs) {
   const std::size_t width = storage_->arena(feature).width();
   sums_[feature].resize(rows.slots_of(feature).size() * width);
-  const std::int32_t* lengths = batch.lengths + feature * batch.rows;
   AddedUp done;
   for (const GradientRun& run : runs) {
-    add_by_row(
-        {lengths, run.vectors, run.rows, width, rule_.pooling == TrainerSpec::Pooling::kMean},
-        rows.place.data() + rows.first_id[feature], sums_[feature].data(), done);
-    lengths += run.rows;
+    add_by_row({lengths.data(), run.vectors, run.rows, width,
+                rule_.pooling == TrainerSpec::Pooling::kMean},
+               rows.place.data() + rows.first_id[feature], sums_[feature].data(), done);
+    lengths = lengths.subspan(run.rows);
   }
 }
 

@@ -37,6 +37,8 @@ class EmbeddingTables {
                   const Rule& rule);
 
   std::size_t features() const { return sums_.size(); }
+  /// Of a feature's vectors, in floats.
+  std::size_t width(std::size_t feature) const { return storage_->arena(feature).width(); }
 
   /// See Model::prefetch.
   void prefetch(std::shared_ptr<const Batch> batch) { ahead_.prefetch(std::move(batch)); }
@@ -57,10 +59,15 @@ class EmbeddingTables {
     std::size_t rows = 0;
     const float* vectors = nullptr;
   };
-  /// Sums the gradients of each row of one table, in the order of the batch; `runs` must cover all
-  /// rows of the batch.
-  void add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
+  /// Sums the gradients of each row of one table, in the order of the lists; `runs` must cover all
+  /// lists of the feature in `rows`, which have these lengths.
+  void add_up(std::size_t feature, std::span<const std::int32_t> lengths, const BatchRows& rows,
               std::span<const GradientRun> runs);
+  /// The same where each row of the batch has a list of its own.
+  void add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
+              std::span<const GradientRun> runs) {
+    add_up(feature, std::span(batch.lengths + feature * batch.rows, batch.rows), rows, runs);
+  }
   void add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
               const float* gradients) {
     const GradientRun whole{batch.rows, gradients};
