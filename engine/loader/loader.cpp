@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <numeric>
 #include <stop_token>
 #include <type_traits>
 
@@ -378,46 +377,6 @@ LoaderResult<std::string> Loader::Running::set(const std::string& key, const std
   auto done = setting_([&] { return session_->tuning().set(key, value); });
   if (!done) return opening_error(done.error());
   return std::move(*done);
-}
-
-std::uint64_t LoaderBatch::index() const { return batch_->number; }
-std::size_t LoaderBatch::rows() const { return batch_->rows; }
-std::span<const float> LoaderBatch::labels() const { return {batch_->labels, batch_->rows}; }
-
-std::span<const float> LoaderBatch::dense() const {
-  return {batch_->dense, batch_->rows * batch_->dense_features};
-}
-
-std::span<const std::int32_t> LoaderBatch::lengths() const {
-  return {batch_->lengths, batch_->rows * batch_->sparse_features};
-}
-
-std::span<const std::int64_t> LoaderBatch::values() const { return {batch_->ids, batch_->num_ids}; }
-
-std::span<const std::byte> LoaderBatch::memory() const {
-  return std::as_bytes(std::span(batch_->storage.data(), batch_->storage.size()));
-}
-
-LoaderBatch::Column LoaderBatch::sparse(std::size_t column) const {
-  const auto all = lengths();
-  const auto sum = [](std::span<const std::int32_t> some) {
-    return std::accumulate(some.begin(), some.end(), std::size_t{0});
-  };
-  const auto own = all.subspan(column * rows(), rows());
-  return {.lengths = own, .values = values().subspan(sum(all.first(column * rows())), sum(own))};
-}
-
-std::span<const float> LoaderBatch::weights() const {
-  return {batch_->weights, batch_->weights == nullptr ? 0 : batch_->rows};
-}
-
-std::span<const std::int64_t> LoaderBatch::extra(std::size_t column) const {
-  return {batch_->extras + column * rows(), rows()};
-}
-
-std::span<const double> LoaderBatch::extra_floats(std::size_t column) const {
-  // The batcher copied the bits of doubles here, so doubles are what the memory holds.
-  return {reinterpret_cast<const double*>(batch_->extras + column * rows()), rows()};
 }
 
 Loader::Loader(std::unique_ptr<Running> running) : running_(std::move(running)) {}

@@ -116,6 +116,26 @@ class LoaderBatch {
   };
   Column sparse(std::size_t column) const;
 
+  /// The columns of one group of `columns.dedup`, in which rows of this batch may share their
+  /// values: work on them need be done once for each different row, and spread by `inverse`.
+  struct Repeats {
+    std::span<const std::size_t> dense;         ///< The group's dense columns.
+    std::span<const std::size_t> sparse;        ///< Its sparse columns.
+    std::span<const std::uint32_t> inverse;     ///< [rows]: each row's place in `first_rows`.
+    std::span<const std::uint32_t> first_rows;  ///< [different rows]: the first row of each.
+  };
+  /// The number of groups that reach the batch: none whose columns were all replaced.
+  std::size_t groups() const;
+  Repeats repeats(std::size_t group) const;
+  /// The different lists of a sparse column of the group, in the order of `first_rows`: a copy.
+  struct UniqueLists {
+    std::vector<std::int32_t> lengths;
+    std::vector<std::int64_t> values;
+  };
+  UniqueLists unique_sparse(std::size_t group, std::size_t column) const;
+  /// The different values of a dense column of the group: a copy.
+  std::vector<float> unique_dense(std::size_t group, std::size_t column) const;
+
   /// [rows]: a factor for each row's loss, finite and at least 0; empty without weights.
   std::span<const float> weights() const;
   /// [rows]: the values of an int64 column of LoaderSchema::extra; 0 where the field is missing.

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <numeric>
 #include <span>
 
@@ -57,6 +58,29 @@ nb::object column_of(const PythonBatch& batch, const std::string& name) {
     return nb::cast(batch.dense_column(*column));
   }
   throw nb::key_error((name + ": the batch has no such dense or sparse column").c_str());
+}
+
+/// A column's different values and the inverse index, which is None where rows do not share them.
+nb::object unique_of(const PythonBatch& batch, const std::string& name) {
+  const std::size_t* sparse = batch.columns().sparse(name);
+  const std::size_t* dense = sparse == nullptr ? batch.columns().dense(name) : nullptr;
+  auto unique = sparse != nullptr  ? batch.unique_sparse(*sparse)
+                : dense != nullptr ? batch.unique_dense(*dense)
+                                   : std::nullopt;
+  nb::list parts;
+  if (unique) {
+    for (Array& values : unique->values) parts.append(nb::cast(std::move(values)));
+    parts.append(nb::cast(std::move(unique->inverse)));
+  } else {
+    const nb::object plain = column_of(batch, name);
+    if (sparse != nullptr) {
+      parts.extend(plain);
+    } else {
+      parts.append(plain);
+    }
+    parts.append(nb::none());
+  }
+  return nb::tuple(parts);
 }
 
 nb::list sparse_names(const PythonBatch& batch) {
@@ -133,6 +157,44 @@ std::pair<Array, Array> PythonBatch::sparse_column(std::size_t column) const {
                {count(rows())})};
 }
 
+namespace {
+
+/// An array that owns its values.
+template <class T>
+Array owned(std::vector<T> values, Element element) {
+  const auto held = std::make_shared<const std::vector<T>>(std::move(values));
+  return {held, held->data(), element, {count(held->size())}};
+}
+
+bool has(std::span<const std::size_t> columns, std::size_t column) {
+  return std::ranges::find(columns, column) != columns.end();
+}
+
+}  // namespace
+
+Array PythonBatch::inverse(std::size_t group) const {
+  return {held_, batch().repeats(group).inverse.data(), Element::kInt32, {count(rows())}};
+}
+
+std::optional<PythonBatch::Unique> PythonBatch::unique_sparse(std::size_t column) const {
+  for (std::size_t group = 0; group < batch().groups(); ++group) {
+    if (!has(batch().repeats(group).sparse, column)) continue;
+    auto lists = batch().unique_sparse(group, column);
+    return Unique{{owned(std::move(lists.values), Element::kInt64),
+                   owned(std::move(lists.lengths), Element::kInt32)},
+                  inverse(group)};
+  }
+  return std::nullopt;
+}
+
+std::optional<PythonBatch::Unique> PythonBatch::unique_dense(std::size_t column) const {
+  for (std::size_t group = 0; group < batch().groups(); ++group) {
+    if (!has(batch().repeats(group).dense, column)) continue;
+    return Unique{{owned(batch().unique_dense(group, column), Element::kFloat32)}, inverse(group)};
+  }
+  return std::nullopt;
+}
+
 const std::vector<std::size_t>& PythonBatch::first_ids() const {
   if (!first_ids_.empty()) return first_ids_;
   first_ids_ = {0};
@@ -166,6 +228,10 @@ void bind_batch(nb::module_& module) {
       .def_prop_ro("_sparse_names", &sparse_names)
       .def("__getitem__", &column_of, nb::arg("name"),
            "A sparse column's (values, lengths), or a dense column.")
+      .def("unique", &unique_of, nb::arg("name"),
+           "The different values of a column of columns.dedup and which of them each row has: "
+           "(values, lengths, inverse) of a sparse column, (values, inverse) of a dense one, with "
+           "inverse an int32 [rows]. Of another column its values, with None for inverse.")
       .def(
           "torch",
           [](nb::handle self, const nb::object& device) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -56,8 +57,18 @@ class PythonBatch {
   /// The ids and the lengths of one sparse column.
   std::pair<Array, Array> sparse_column(std::size_t column) const;
 
+  /// The different values of a column of columns.dedup, and which of them each row has.
+  struct Unique {
+    std::vector<Array> values;  ///< Of a sparse column its ids and lengths, else the values.
+    Array inverse;
+  };
+  /// Empty for a column that is in no group.
+  std::optional<Unique> unique_sparse(std::size_t column) const;
+  std::optional<Unique> unique_dense(std::size_t column) const;
+
  private:
   const LoaderBatch& batch() const { return *held_; }
+  Array inverse(std::size_t group) const;
   /// The columns' first ids, and the number of all ids; sums up the lengths once.
   const std::vector<std::size_t>& first_ids() const;
 

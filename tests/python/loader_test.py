@@ -66,6 +66,26 @@ class Reading(Loading):
         with self.assertRaisesRegex(KeyError, "C27"):
             batch["C27"]
 
+    def test_columns_that_repeat_are_handed_out_once_with_an_inverse_index(self):
+        columns = {"label": "click", "dense": ["age", "price"], "sparse": ["history", "item"],
+                   "dedup": [["age", "history"]]}
+        files = self.job(dataset={"format": "csv", "paths": ["a.csv"], "csv.list_delimiter": "|"}, columns=columns,
+                         order={"batch_size": 100})
+        lines = [f"{i % 2},{i // 8},{i},{i // 8}|{i // 8 + 5},{i}" for i in range(400)]
+        files.put("a.csv", "click,age,price,history,item\n" + "\n".join(lines) + "\n")
+        with forebay.Loader(files.folder / "job.toml") as loader:
+            for batch in loader:
+                ages, inverse = (array.tolist() for array in batch.unique("age"))
+                self.assertLess(len(ages), 80)
+                self.assertEqual([ages[i] for i in inverse], batch["age"].tolist())
+                pairs, lengths, inverse = (array.tolist() for array in batch.unique("history"))
+                self.assertEqual(lengths, [2] * len(ages))
+                self.assertEqual([id for i in inverse for id in pairs[2 * i:2 * i + 2]], batch["history"][0].tolist())
+                plain, none = batch.unique("price")
+                self.assertEqual((plain.tolist(), none), (batch["price"].tolist(), None))
+                self.assertEqual(batch.unique("item")[2], None)
+                self.assertRaises(KeyError, batch.unique, "nowhere")
+
     def test_weights_and_extra_columns_are_those_of_the_dump(self):
         lines = ["click,age,w,when,item\n"] + [f"{i % 2},{i},{i / 4},{i * 10 ** 10},{i % 7}\n" for i in range(50)]
         job = self.job("csv", dataset={"format": "csv", "paths": ["rows.csv"]}, order={"batch_size": 20},
