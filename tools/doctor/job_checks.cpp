@@ -14,6 +14,7 @@
 #include "engine/process/memory_use.h"
 #include "engine/process/run_dir.h"
 #include "tools/doctor/checks.h"
+#include "tools/doctor/repeat_checks.h"
 #include "tools/doctor/store_checks.h"
 #include "tools/doctor/system_checks.h"
 #include "trainer/saving/checkpoint_names.h"
@@ -133,6 +134,7 @@ void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
       check_parquet_job(job_, **dataset, dataset_options(job_, hooks_).file_systems);
   std::ranges::move(layout.findings, std::back_inserter(checks_));
   figures_.layout = std::move(layout.json);
+  if (auto repeats = check_repeats(**dataset)) checks_.push_back(std::move(*repeats));
   look_at_disk(**dataset);
   checks_.push_back(spill_room(**dataset));
   checks_.push_back(check_open_files(files_wanted(**dataset)));

@@ -73,18 +73,20 @@ CriteoCount count_criteo(const FileSample& sample) {
 std::string shown(char delimiter) { return delimiter == '\t' ? "\\t" : std::string(1, delimiter); }
 
 void show_columns(FileReport& report, const TableGuess& table) {
-  std::vector<std::vector<std::string>> rows = {{"column", "looks like", "distinct", "example"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"column", "looks like", "distinct", "in a row", "example"}};
   std::vector<JsonObject> columns;
   for (const ColumnGuess& column : table.columns) {
     const bool many = column.distinct == ColumnGuess::kMostDistinct;
     rows.push_back({printable(column.name, kMostShown), column.use(),
                     (many ? "≥ " : "") + format_count(column.distinct),
-                    printable(column.example, 40)});
+                    format_number(column.in_a_row(), 1), printable(column.example, 40)});
     columns.push_back(JsonObject()
                           .add("name", column.name)
                           .add("looks_like", column.use())
                           .add("distinct", column.distinct)
                           .add("empty", column.empty)
+                          .add("in_a_row", column.in_a_row())
                           .add("example", column.example));
   }
   for (std::string& line : align_columns(rows)) report.lines.push_back("  " + std::move(line));

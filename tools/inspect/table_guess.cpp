@@ -76,7 +76,8 @@ bool is_header(const CsvRow& row) {
 
 class Columns {
  public:
-  explicit Columns(TableGuess& table) : table_(table), seen_(table.columns.size()) {}
+  explicit Columns(TableGuess& table)
+      : table_(table), seen_(table.columns.size()), last_(table.columns.size()) {}
 
   void add(const CsvRow& row) {
     for (std::size_t i = 0; i < table_.columns.size(); ++i) add(i, row.field(i));
@@ -85,6 +86,9 @@ class Columns {
  private:
   void add(std::size_t i, std::string_view value) {
     ColumnGuess& column = table_.columns[i];
+    column.changes += column.rows == 0 || last_[i] != value ? 1 : 0;
+    ++column.rows;
+    last_[i] = value;
     if (value.empty()) {
       ++column.empty;
       return;
@@ -98,6 +102,7 @@ class Columns {
 
   TableGuess& table_;
   std::vector<std::set<std::string, std::less<>>> seen_;
+  std::vector<std::string> last_;
 };
 
 void name_columns(TableGuess& table, const CsvRow& first, std::size_t width) {
