@@ -88,14 +88,14 @@ std::string names_of(const FeatureGroup& group, const Schema& schema) {
   return "[" + names + "]";
 }
 
-/// The first blocks of the dataset, in file order.
+/// The first blocks of the dataset, in file order; none if the first one is too large.
 std::vector<BlockRef> first_blocks(const Dataset& dataset) {
   std::vector<BlockRef> blocks;
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < dataset.num_blocks() && bytes < kMostLooked; ++i) {
-    if (!blocks.empty() && bytes + dataset.block(i).loaded_bytes() > kMostLooked) break;
+  for (std::size_t i = 0; i < dataset.num_blocks(); ++i) {
+    bytes += dataset.block(i).loaded_bytes();
+    if (bytes > kMostLooked) break;
     blocks.push_back(dataset.block(i));
-    bytes += blocks.back().loaded_bytes();
   }
   return blocks;
 }
@@ -143,7 +143,9 @@ std::optional<Finding> check_repeats(const Dataset& dataset) {
   MemoryBudget budget(~std::size_t{0});
   BufferPool pool(budget);
   SplitReader reader(dataset, pool);
-  auto raw = reader.read(first_blocks(dataset));
+  auto blocks = first_blocks(dataset);
+  if (blocks.empty()) return std::nullopt;
+  auto raw = reader.read(std::move(blocks));
   if (!raw) return Finding::bad("repeats", raw.error());
   const Format& format = dataset.format();
   Decoded decoded = format.decode(*raw, {}, pool);

@@ -26,7 +26,7 @@ struct SuggestedGroup {
 std::vector<SuggestedGroup> suggest_groups(const ColumnSet& columns);
 
 /// Looks at the first rows of a dataset, at most some MiB: proposes groups for `columns.dedup`, or
-/// says how much the groups of the job repeat. Nothing if no column repeats.
+/// says how much the groups of the job repeat. Nothing if no column repeats, or a block is larger.
 std::optional<Finding> check_repeats(const Dataset& dataset);
 
 }  // namespace forebay
