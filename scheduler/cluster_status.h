@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/runtime/message.h"
-#include "scheduler/reads.h"
+#include "scheduler/job_use.h"
 
 namespace forebay::scheduler {
 
@@ -43,13 +43,13 @@ struct NodeStatus {
   double busy_cpus = 0;
   std::uint64_t memory_used = 0;
   double silent_seconds = 0;
-  Reads reads = {};       ///< Of the open job, while it is prepared.
+  JobUse use = {};        ///< For the open job, while it is prepared.
   double could_make = 0;  ///< Splits per second with enough leases; 0: not known.
   double busy = 1;        ///< The share of time in which it had as much work as it takes.
   static auto fields(auto& self) {
     return std::tie(self.name, self.host, self.incarnation, self.pid, self.cpus, self.memory_limit,
                     self.state, self.trouble, self.capacity, self.leases, self.splits_done,
-                    self.rate, self.busy_cpus, self.memory_used, self.silent_seconds, self.reads,
+                    self.rate, self.busy_cpus, self.memory_used, self.silent_seconds, self.use,
                     self.could_make, self.busy);
   }
 };

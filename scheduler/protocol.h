@@ -11,7 +11,7 @@
 #include "core/runtime/actor_ref.h"
 #include "core/runtime/message.h"
 #include "core/wire/frame.h"
-#include "scheduler/reads.h"
+#include "scheduler/job_use.h"
 
 /// The messages between head, split client and workers (design/cluster.md). All of them
 /// can be sent between processes. Fields are append-only: any other change of a message requires
@@ -150,12 +150,12 @@ struct Heartbeat {
   std::uint64_t splits_done = 0;     ///< Since it joined.
   double busy_cpus = 0;              ///< Mean since the last heartbeat.
   std::uint64_t memory_bytes = 0;    ///< Resident.
-  Reads reads = {};                  ///< Of the open job.
+  JobUse use = {};                   ///< For the open job.
   double could_make = 0;             ///< Splits per second with enough leases; 0: not known.
   double busy = 1;  ///< The share of time in which it had as much work as it takes.
   static auto fields(auto& self) {
     return std::tie(self.incarnation, self.slots, self.holds, self.splits_done, self.busy_cpus,
-                    self.memory_bytes, self.reads, self.could_make, self.busy);
+                    self.memory_bytes, self.use, self.could_make, self.busy);
   }
 };
 
@@ -214,9 +214,9 @@ struct Deliver {
   std::string worker;  ///< The worker's name.
   Frames frames;
   std::uint64_t pid = 0;  ///< The worker's process.
-  Reads reads = {};       ///< Of the open job so far.
+  JobUse use = {};        ///< For the open job so far.
   static auto fields(auto& self) {
-    return std::tie(self.split, self.worker, self.frames, self.pid, self.reads);
+    return std::tie(self.split, self.worker, self.frames, self.pid, self.use);
   }
 };
 inline std::size_t bytes_of(const Deliver& deliver) {

@@ -8,11 +8,13 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "trainer/spec.h"
 #include "trainer/state/snapshot.h"
+#include "trainer/table_tiers.h"
 
 namespace forebay {
 
@@ -48,6 +50,10 @@ class Model {
 
   /// Called by the thread that steps.
   virtual LookupCounts lookups() const { return {}; }
+
+  /// Where the rows of its tables lie; with several ranks, of the tables or parts of this one.
+  /// Empty without tables. Called by the thread that steps.
+  virtual std::vector<TableTiers> tiers() const { return {}; }
 
   /// Scores each row of `batch` as a logit; changes nothing. `scores` has `batch.rows` entries.
   virtual Status predict(const Batch& batch, std::span<float> scores) = 0;

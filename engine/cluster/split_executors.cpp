@@ -43,6 +43,7 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
                                                                    std::uint64_t opening) {
   auto text = decode_job_text(share.text);
   if (!text) return pass(text);
+  auto energy = std::make_unique<Energy>();
   WorkerSetup place = options_.place;
   place.stopped = [this, opening] { return stopped_ || opening_ != opening; };
   auto job = WorkerJob::open(*text, place);
@@ -65,7 +66,7 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
   // "auto" begins without compression.
   const auto compression = value_in(kCompressionNames, (*job)->job().cluster.compress);
   stages->set_compression(compression.value_or(Compression::kNone));
-  return Opened{.job = std::move(*job), .stages = std::move(stages)};
+  return Opened{.energy = std::move(energy), .job = std::move(*job), .stages = std::move(stages)};
 }
 
 void StageSplitExecutor::open_now(const scheduler::JobShare& job, std::uint64_t opening) {
@@ -91,6 +92,7 @@ void StageSplitExecutor::end_stages() {
   if (const Opened* before = running_.exchange(nullptr)) {
     options_.on_stages(nullptr, nullptr);
     before->stages->stop();
+    before->energy->meter.stop();
   }
 }
 
@@ -142,11 +144,16 @@ scheduler::SplitExecutor::Load StageSplitExecutor::load() {
   return load;
 }
 
-scheduler::Reads StageSplitExecutor::reads() const {
+scheduler::JobUse StageSplitExecutor::use() const {
   const Opened* now = running_;
   if (now == nullptr) return {};
   const IoCounts& counts = now->job->run().io_counts();
-  return {.requests = counts.requests(), .bytes = counts.bytes()};
+  const EnergyUse energy = now->energy->meter.used(process_cpu_seconds() - now->energy->cpu_before);
+  return {.requests = counts.requests(),
+          .bytes = counts.bytes(),
+          .joules = energy.cpu_joules,
+          .counted = energy.cpu_method == EnergyUse::Method::kRapl,
+          .machine = machine_};
 }
 
 }  // namespace forebay

@@ -14,6 +14,8 @@
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/cluster/worker_job.h"
+#include "engine/energy/energy_meter.h"
+#include "engine/energy/worker_energy.h"
 #include "engine/process/memory_use.h"
 #include "scheduler/worker/split_executor.h"
 
@@ -51,10 +53,16 @@ class StageSplitExecutor final : public scheduler::SplitExecutor {
   bool begun(std::uint64_t) const override { return true; }
   std::uint32_t slots() const override;
   Load load() override;
-  scheduler::Reads reads() const override;
+  scheduler::JobUse use() const override;
 
  private:
+  /// From when its opening began.
+  struct Energy {
+    EnergyMeter meter{EnergyMeter::Sources{}};
+    double cpu_before = process_cpu_seconds();
+  };
   struct Opened {
+    std::unique_ptr<Energy> energy;
     std::unique_ptr<WorkerJob> job;
     std::unique_ptr<NodeStages> stages;
   };
@@ -72,6 +80,7 @@ class StageSplitExecutor final : public scheduler::SplitExecutor {
   std::vector<std::unique_ptr<Opened>> all_;  // the last one runs; all live until this object ends
   std::atomic<Opened*> running_{nullptr};
   std::atomic<std::uint64_t> opening_{0};
+  const std::uint64_t machine_ = machine_number();
   double cpu_before_ = 0;  // used on the worker actor's thread, like load_before_
   std::optional<std::chrono::nanoseconds> load_before_;
   SystemClock clock_;

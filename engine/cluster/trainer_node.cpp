@@ -18,10 +18,11 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr const char* kLocalNode = "local";
-
 /// The file in which workers on this machine find the trainer's address.
-std::string address_file(const JobSpec& job) { return job.run.dir + "/address"; }
+std::string address_file(const JobSpec& job) {
+  const std::string& file = job.cluster.address_file;
+  return file.empty() ? job.run.dir + "/address" : file;
+}
 
 std::string new_job_id(const std::string& fingerprint) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
@@ -308,9 +309,9 @@ Result<bool> TrainerNode::arrived(std::uint64_t split, const std::string& worker
   return true;
 }
 
-void TrainerNode::has_read(const std::string& worker, std::uint64_t pid,
-                           const scheduler::Reads& reads) {
-  serial_([&] { reads_.report(worker, pid, reads); });
+void TrainerNode::has_used(const std::string& worker, std::uint64_t pid,
+                           const scheduler::JobUse& so_far) {
+  serial_([&] { use_.report(worker, pid, so_far); });
 }
 
 scheduler::HeadRef TrainerNode::head() {
@@ -342,7 +343,7 @@ void TrainerNode::look() {
   if (!status->job.empty()) use(*status);
   serial_([&] {
     for (const scheduler::NodeStatus& node : status->nodes) {
-      if (status->job == job_id_) reads_.report(node.name, node.pid, node.reads);
+      if (status->job == job_id_) use_.report(node.name, node.pid, node.use);
     }
     status_ = std::move(*status);
   });
@@ -397,8 +398,8 @@ std::map<std::string, std::uint64_t> TrainerNode::rows_by_node(const Position& p
   return serial_([&]() -> Rows { return rows_ ? rows_->at(position) : Rows{}; });
 }
 
-std::map<std::string, scheduler::Reads> TrainerNode::reads_by_node() const {
-  return serial_([this] { return reads_.sums(); });
+std::map<std::string, scheduler::JobUse> TrainerNode::use_by_node() const {
+  return serial_([this] { return use_.sums(); });
 }
 
 scheduler::ClusterStatus TrainerNode::status() const {

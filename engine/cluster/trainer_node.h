@@ -18,6 +18,7 @@
 #include "engine/cluster/scaling.h"
 #include "engine/cluster/split_executors.h"
 #include "engine/cluster/trainer_view.h"
+#include "engine/cluster/use_by_node.h"
 #include "engine/cluster/worker_job.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
@@ -65,8 +66,8 @@ class TrainerNode final : public SplitDispatch,
   const std::string& address() const { return address_; }
   /// Returns, for each node, the rows that the trainer had received at `position`.
   std::map<std::string, std::uint64_t> rows_by_node(const Position& position) const;
-  /// Returns, for each worker of another process, what it has asked of files and stores.
-  std::map<std::string, scheduler::Reads> reads_by_node() const;
+  /// Returns, for each worker of another process, what it has used for the job.
+  std::map<std::string, scheduler::JobUse> use_by_node() const;
   /// Returns a snapshot that is at most one second old.
   scheduler::ClusterStatus status() const;
 
@@ -91,8 +92,8 @@ class TrainerNode final : public SplitDispatch,
   void issued(std::uint64_t number) override;
   void made_here(std::uint64_t number, std::uint64_t rows) override;
   Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) override;
-  void has_read(const std::string& worker, std::uint64_t pid,
-                const scheduler::Reads& reads) override;
+  void has_used(const std::string& worker, std::uint64_t pid,
+                const scheduler::JobUse& so_far) override;
   scheduler::HeadRef head() override;
   scheduler::SplitClientRef split_client(const std::string&) override { return split_client_; }
 
@@ -119,7 +120,7 @@ class TrainerNode final : public SplitDispatch,
   std::vector<std::uint64_t> early_;  // issued before the split client started
   bool begun_ = false;
   std::optional<RowsByNode> rows_;
-  ReadsByNode reads_;
+  UseByNode use_;
   scheduler::ClusterStatus status_;
   Problems problems_;     // used on the ticker's thread, like those below
   std::string refusals_;  // the refusals after which our own files were last checked

@@ -39,26 +39,6 @@ bool Problems::is_news(const std::string& problem, std::chrono::nanoseconds now)
   return true;
 }
 
-void ReadsByNode::report(const std::string& node, std::uint64_t pid,
-                         const scheduler::Reads& so_far) {
-  if (so_far == scheduler::Reads{}) return;
-  scheduler::Reads& kept = by_process_[node][pid];
-  kept.requests = std::max(kept.requests, so_far.requests);
-  kept.bytes = std::max(kept.bytes, so_far.bytes);
-}
-
-std::map<std::string, scheduler::Reads> ReadsByNode::sums() const {
-  std::map<std::string, scheduler::Reads> sums;
-  for (const auto& [node, processes] : by_process_) {
-    scheduler::Reads& sum = sums[node];
-    for (const auto& [pid, reads] : processes) {
-      sum.requests += reads.requests;
-      sum.bytes += reads.bytes;
-    }
-  }
-  return sums;
-}
-
 void RowsByNode::made(std::uint64_t split, const std::string& node, std::uint64_t rows) {
   if (split < frontier_) {
     rows_[node] += rows;  // The trainer has received it already.

@@ -8,9 +8,11 @@
 
 #include "core/data/batch.h"
 #include "scheduler/cluster_status.h"
-#include "scheduler/reads.h"
 
 namespace forebay {
+
+/// The name of the trainer's own worker among the nodes.
+inline constexpr const char* kLocalNode = "local";
 
 /// Returns the cluster status of `job` as its trainer sees it: the head's status, or only the split
 /// client's if the head cannot be asked or serves another job. Problems are never dropped: if the
@@ -32,19 +34,6 @@ class Problems {
  private:
   // Problem without figures → time of its last report.
   std::map<std::string, std::chrono::nanoseconds> said_;
-};
-
-/// What the workers of a job have asked of files and stores, by their names. A worker's process
-/// reports what it has asked so far, over several ways and perhaps out of order; what it reported
-/// stays when it dies, and a later process of the same name adds to it. Pure state; its caller
-/// guards it.
-class ReadsByNode {
- public:
-  void report(const std::string& node, std::uint64_t pid, const scheduler::Reads& so_far);
-  std::map<std::string, scheduler::Reads> sums() const;
-
- private:
-  std::map<std::string, std::map<std::uint64_t, scheduler::Reads>> by_process_;
 };
 
 /// Counts the rows handed to the trainer by the node that made them. Pure state; its caller guards

@@ -8,7 +8,8 @@
 namespace forebay {
 namespace {
 
-constexpr std::chrono::seconds kLookPeriod{20};
+// Far below the time in which a counter wraps around: a live run shows its energy.
+constexpr std::chrono::seconds kLookPeriod{1};
 
 using Method = EnergyUse::Method;
 constexpr EnumName<Method> kMethods[] = {{"none", Method::kNone},
@@ -35,8 +36,10 @@ EnergyMeter::EnergyMeter(const Sources& sources) {
 
 // A counter that fails in the middle of a run would show less than was used: the estimate counts.
 void EnergyMeter::look() {
-  if (rapl_ && !rapl_->look()) rapl_.reset();
-  if (nvml_ && !nvml_->look()) nvml_.reset();
+  reading_([this] {
+    if (rapl_ && !rapl_->look()) rapl_.reset();
+    if (nvml_ && !nvml_->look()) nvml_.reset();
+  });
 }
 
 void EnergyMeter::stop() {
@@ -47,8 +50,10 @@ void EnergyMeter::stop() {
 
 EnergyUse EnergyMeter::used(double cpu_seconds) const {
   EnergyUse use = estimated_energy(cpu_seconds);
-  if (rapl_) use = {.cpu_joules = rapl_->joules(), .cpu_method = Method::kRapl};
-  if (nvml_) use.gpu_joules = nvml_->joules();
+  reading_([&] {
+    if (rapl_) use = {.cpu_joules = rapl_->joules(), .cpu_method = Method::kRapl};
+    if (nvml_) use.gpu_joules = nvml_->joules();
+  });
   return use;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/thread/background_worker.h"
+#include "core/runtime/synchronized.h"
 #include "engine/energy/nvml.h"
 #include "engine/energy/rapl.h"
 
@@ -18,10 +19,16 @@ struct EnergyUse {
   double cpu_joules = 0;                  ///< By RAPL (all of the sockets), or estimated.
   Method cpu_method = Method::kNone;      ///< kEstimate or kRapl.
   std::optional<double> gpu_joules = {};  ///< By NVML, where the run uses a GPU.
+  double worker_joules = 0;               ///< Of its workers (worker_energy.h).
+  Method worker_method = Method::kNone;   ///< kNone: no workers.
 
-  double joules() const { return cpu_joules + gpu_joules.value_or(0); }
-  /// The method that counted most: kNvml with a GPU, else that of the CPUs.
-  Method method() const { return gpu_joules ? Method::kNvml : cpu_method; }
+  double joules() const { return cpu_joules + gpu_joules.value_or(0) + worker_joules; }
+  /// kNvml with a GPU; else that of the CPUs, and kEstimate where workers have another one.
+  Method method() const {
+    if (gpu_joules) return Method::kNvml;
+    const bool same = worker_method == Method::kNone || worker_method == cpu_method;
+    return same ? cpu_method : Method::kEstimate;
+  }
 };
 
 /// Returns `rapl`, `nvml`, `estimate` or `none`.
@@ -35,8 +42,8 @@ EnergyUse estimated_energy(double cpu_seconds);
 
 /// Counts the energy of a run from its construction to stop().
 ///
-/// Reads the counters on a thread of its own, often enough for them not to wrap around twice
-/// unseen. Its functions belong to one thread.
+/// Reads the counters on a thread of its own, once a second. stop() belongs to one thread; any
+/// thread may call used().
 class EnergyMeter {
  public:
   struct Sources {
@@ -49,14 +56,15 @@ class EnergyMeter {
   /// Takes the last readings; further calls do nothing.
   void stop();
 
-  /// Returns the energy of a run that has used `cpu_seconds`, which the estimate is made of. After
-  /// stop().
+  /// Returns the energy up to the last reading of a run that has used `cpu_seconds`, which the
+  /// estimate is made of.
   EnergyUse used(double cpu_seconds) const;
 
  private:
   void look();
 
-  // Used by the ticker while it lives. Empty: not there, not allowed, or lost.
+  const Synchronized<> reading_;  // guards the two below
+  // Empty: not there, not allowed, or lost.
   std::optional<RaplCounters> rapl_;
   std::optional<NvmlCounters> nvml_;
   std::optional<Ticker> ticker_;

@@ -41,6 +41,7 @@ HistorySample merged(const HistorySample& earlier, const HistorySample& later) {
   both.cpus_busy = mean(earlier.cpus_busy, later.cpus_busy);
   both.memory_bytes = std::max(earlier.memory_bytes, later.memory_bytes);
   if (!both.loss) both.loss = earlier.loss;
+  if (!both.auc) both.auc = earlier.auc;
   for (std::size_t i = 0; i < std::min(both.stages.size(), earlier.stages.size()); ++i) {
     both.stages[i].busy = static_cast<float>(mean(earlier.stages[i].busy, later.stages[i].busy));
   }
@@ -79,6 +80,7 @@ void append_json(const HistorySample& sample, const std::vector<std::string>& na
   append_field("cpus_busy", sample.cpus_busy, text);
   text.append(",\"memory_bytes\":").append(std::to_string(sample.memory_bytes));
   if (sample.loss) append_field("loss", *sample.loss, text);
+  if (sample.auc) append_field("auc", *sample.auc, text);
   text += ",\"stages\":[";
   for (std::size_t i = 0; i < std::min(sample.stages.size(), names.size()); ++i) {
     // A stage's name is a bare word ([a-z][a-z0-9_-]*).

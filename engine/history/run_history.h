@@ -23,11 +23,12 @@ struct HistorySample {
   double cpus_busy = 0;
   std::uint64_t memory_bytes = 0;
   std::optional<double> loss = {};  ///< Absent if nothing learns.
+  std::optional<double> auc = {};   ///< Of the last evaluation; absent before the first.
   std::vector<Stage> stages = {};
 };
 
 /// Returns one sample for both, of neighbouring stretches with the same stages: means weighted by
-/// time, the larger memory, and the later loss and actors. Pure.
+/// time, the larger memory, and the later loss, AUC and actors. Pure.
 HistorySample merged(const HistorySample& earlier, const HistorySample& later);
 
 /// The samples of a run: the last hour as they came, and the whole run in at most kMostWhole of

@@ -121,6 +121,7 @@ void RunRecorder::take_sample() {
     loss_sum_ = 0;
     loss_steps_ = 0;
     sample.loss = learning_.loss;
+    if (!learning_.evaluations.empty()) sample.auc = learning_.evaluations.back().auc;
     history_.add(std::move(sample));
     verdict_ = std::move(verdict);
     whole_verdict_ = std::move(whole);
@@ -165,6 +166,10 @@ void RunRecorder::evaluated(const Learning::Evaluation& evaluation) {
     if (all.size() == kMostEvaluations) all.erase(all.begin());
     all.push_back(evaluation);
   });
+}
+
+void RunRecorder::placed(std::vector<Learning::Table> tables) {
+  keeping_([&] { learning_.tables = std::move(tables); });
 }
 
 Learning RunRecorder::learning() const {

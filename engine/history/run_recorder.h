@@ -65,6 +65,7 @@ class RunRecorder {
   /// A step was trained with this mean loss of its batch; cheap.
   void learned(std::uint64_t step, double loss);
   void evaluated(const Learning::Evaluation& evaluation);
+  void placed(std::vector<Learning::Table> tables);
   Learning learning() const;
 
   Verdict verdict() const;

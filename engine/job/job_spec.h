@@ -37,6 +37,8 @@ struct ClusterSpec {
   std::string compress = "auto";     ///< auto | none | lz4 | zstd
   std::string metrics;               ///< HOST:PORT for Prometheus.
   std::string scale;                 ///< A command, called with the wanted number of workers.
+  /// The file with the address to join; no key of a job. "": `address` in the job's folder.
+  std::string address_file = {};
 
   bool used() const { return !listen.empty() || !head.empty(); }
 };

@@ -125,16 +125,15 @@ void add_splits_and_nodes(const scheduler::ClusterStatus& cluster, Families& to)
   each("forebay_node_busy_cpus", "CPUs that it uses.", &NodeStatus::busy_cpus);
   each("forebay_node_memory_bytes", "Memory that it uses.", &NodeStatus::memory_used);
   each("forebay_node_memory_limit_bytes", "Memory that it may use.", &NodeStatus::memory_limit);
-  const auto of_reads = [&](const char* name, const char* help, auto scheduler::Reads::*value) {
-    MetricFamily family{name, help, {}};
-    for (const NodeStatus& node : cluster.nodes) {
-      family.samples.push_back({{{"node", node.name}}, static_cast<double>(node.reads.*value)});
-    }
-    to.add(std::move(family));
+  const auto of_use = [&](const char* name, const char* help, auto scheduler::JobUse::*value) {
+    to.each(name, help, "node", cluster.nodes,
+            [value](const NodeStatus& node) { return node.use.*value; });
   };
-  of_reads("forebay_node_requests_total", "Requests of a worker to files and stores, for the job.",
-           &scheduler::Reads::requests);
-  of_reads("forebay_node_read_bytes_total", "What they brought.", &scheduler::Reads::bytes);
+  of_use("forebay_node_requests_total", "Requests of a worker to files and stores, for the job.",
+         &scheduler::JobUse::requests);
+  of_use("forebay_node_read_bytes_total", "What they brought.", &scheduler::JobUse::bytes);
+  of_use("forebay_node_energy_joules_total", "Energy of a worker for the job, as it reports it.",
+         &scheduler::JobUse::joules);
   each("forebay_node_silent_seconds", "Time since it was last heard.", &NodeStatus::silent_seconds);
 }
 
@@ -151,6 +150,8 @@ void add_trainer(const RunFigures& run, Families& to) {
   to.add("forebay_cpu_seconds_total", "CPU time of this process since the start of the run.",
          run.cpu_seconds);
   to.add("forebay_cpus", "CPUs that the run may use.", run.cpus);
+  to.add("forebay_energy_joules_total", "Energy of the run with its workers, counted or estimated.",
+         run.energy.joules());
   add_memory(run.memory_bytes, to);
   add_memory_limit(run.memory_limit, to);
   to.add("forebay_tuner_decisions_total", "Decisions the tuner took.", run.decisions);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/pipeline.h"
+#include "engine/energy/energy_meter.h"
 #include "engine/metrics/metrics_server.h"
 #include "scheduler/cluster_status.h"
 
@@ -20,11 +21,23 @@ struct Learning {
     std::optional<double> log_loss = {};  ///< In nats.
   };
 
+  /// Where the rows of one table lie (trainer/table_tiers.h).
+  struct Table {
+    std::string name;
+    std::uint64_t rows = 0;
+    std::uint64_t row_bytes = 0;
+    std::uint64_t in_memory = 0;
+    std::uint64_t on_disk = 0;
+    std::uint64_t lookups = 0;
+    std::uint64_t found = 0;
+  };
+
   std::uint64_t step = 0;           ///< Steps since the start of the job.
   std::optional<double> loss = {};  ///< Mean over the steps of the last second.
   std::uint64_t lookups = 0;        ///< Of rows of tables in tiers; 0 without such tables.
   std::uint64_t lookups_ready = 0;  ///< Of those, the ones whose row was in memory in time.
   std::vector<Evaluation> evaluations = {};  ///< The last ones.
+  std::vector<Table> tables = {};            ///< As of the last second.
 };
 
 /// A running job at one moment: the source of metrics and `forebay status`. A value.
@@ -50,6 +63,7 @@ struct RunFigures {
   PipelineStats pipeline;
   std::uint64_t requests = 0;                       ///< Asked of files and stores by this process.
   std::uint64_t bytes_read = 0;                     ///< What they brought.
+  EnergyUse energy = {};                            ///< Of the run so far, with its workers.
   std::optional<scheduler::ClusterStatus> cluster;  ///< Absent if the job has no cluster.
   Learning learning = {};
   std::string table_storage = {};  ///< `trainer.tables.storage`; empty: nothing is trained.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "engine/report/run_costs.h"
 
 namespace forebay {
 namespace {
@@ -47,9 +48,22 @@ JsonObject json_of(const scheduler::NodeStatus& node) {
       .add("busy_cpus", node.busy_cpus)
       .add("memory_bytes", node.memory_used)
       .add("memory_limit_bytes", node.memory_limit)
-      .add("requests", node.reads.requests)
-      .add("bytes_read", node.reads.bytes)
+      .add("requests", node.use.requests)
+      .add("bytes_read", node.use.bytes)
+      .add("joules", node.use.joules)
+      .add("joules_counted", node.use.counted)
       .add("silent_seconds", node.silent_seconds);
+}
+
+JsonObject json_of(const Learning::Table& table) {
+  return JsonObject()
+      .add("name", table.name)
+      .add("rows", table.rows)
+      .add("row_bytes", table.row_bytes)
+      .add("rows_in_memory", table.in_memory)
+      .add("rows_on_disk", table.on_disk)
+      .add("lookups", table.lookups)
+      .add("lookups_found", table.found);
 }
 
 void add_cluster(const scheduler::ClusterStatus& cluster, JsonObject& json) {
@@ -79,6 +93,10 @@ JsonObject learning_json(const Learning& learning) {
   if (learning.lookups > 0) {
     json.add("lookups", learning.lookups).add("lookups_ready", learning.lookups_ready);
   }
+  if (!learning.tables.empty()) {
+    json.add("tables", learning.tables,
+             [](const Learning::Table& table) { return json_of(table); });
+  }
   return json.add("evaluations", learning.evaluations, [](const Learning::Evaluation& each) {
     JsonObject one;
     one.add("step", each.step);
@@ -106,6 +124,7 @@ JsonObject status_of(const RunFigures& figures) {
       .add("buffer_bytes", figures.buffer_bytes)
       .add("requests", figures.requests)
       .add("bytes_read", figures.bytes_read)
+      .add("energy", to_json(figures.energy))
       .add("decisions", figures.decisions)
       .add("last_decision", figures.last_decision)
       .add("prefetch_batches", figures.pipeline.prefetch_batches)

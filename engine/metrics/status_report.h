@@ -12,7 +12,8 @@ JsonObject status_of(const RunFigures& figures);
 /// Returns the same for a cluster, as its head sees it: nodes, leases, problems.
 JsonObject status_of(const scheduler::ClusterStatus& cluster);
 
-/// Returns what a model has learned: `step`, `loss`, `lookups`, `lookups_ready`, `evaluations`.
+/// Returns what a model has learned: `step`, `loss`, `lookups`, `lookups_ready`, `tables`,
+/// `evaluations`.
 JsonObject learning_json(const Learning& learning);
 
 /// Returns the actors requested for each stage, by its name.

@@ -39,6 +39,7 @@ class LeadingModel final : public Model {
   void set_threads(int threads) override { own_->set_threads(threads); }
   std::optional<double> learning_rate() const override { return own_->learning_rate(); }
   LookupCounts lookups() const override { return own_->lookups(); }
+  std::vector<TableTiers> tiers() const override { return own_->tiers(); }
   /// Returns a snapshot of all ranks; each table is read from the ranks that own it.
   Result<std::unique_ptr<StateSource>> snapshot() override;
   /// The other ranks read the same state through the source that goes_on_from() was given.

@@ -17,12 +17,19 @@ std::string three_digits(double number) {
   return printed(number >= 1000 ? "%.0f" : "%.3g", number);
 }
 
+using Method = EnergyUse::Method;
+
+std::string estimate() {
+  return "estimated: " + format_number(kWattsPerCpu, 0) + " W for a busy CPU";
+}
+
 std::string how_known(const EnergyUse& energy) {
-  const std::string cpus =
-      energy.cpu_method == EnergyUse::Method::kRapl
-          ? "RAPL: all of this machine's sockets"
-          : "estimated: " + format_number(kWattsPerCpu, 0) + " W for a busy CPU";
-  return energy.gpu_joules ? cpus + "; GPUs by NVML" : cpus;
+  std::string text =
+      energy.cpu_method == Method::kRapl ? "RAPL: all of this machine's sockets" : estimate();
+  if (energy.gpu_joules) text += "; GPUs by NVML";
+  if (energy.worker_method == Method::kNone) return text;
+  return text + "; of it workers " + three_digits(energy.worker_joules) + " J, " +
+         (energy.worker_method == Method::kRapl ? "RAPL: their machines' sockets" : estimate());
 }
 
 }  // namespace
@@ -36,9 +43,14 @@ RunMoney money_of(const RunUse& use, const PriceSpec& prices) {
 JsonObject to_json(const EnergyUse& energy) {
   JsonObject json;
   json.add("joules", energy.joules()).add("method", name_of(energy.method()));
-  if (energy.gpu_joules) {
+  const bool has_workers = energy.worker_method != Method::kNone;
+  if (energy.gpu_joules || has_workers) {
     json.add("cpu_joules", energy.cpu_joules).add("cpu_method", name_of(energy.cpu_method));
-    json.add("gpu_joules", *energy.gpu_joules);
+  }
+  if (energy.gpu_joules) json.add("gpu_joules", *energy.gpu_joules);
+  if (has_workers) {
+    json.add("worker_joules", energy.worker_joules)
+        .add("worker_method", name_of(energy.worker_method));
   }
   return json;
 }
@@ -53,7 +65,7 @@ JsonObject to_json(const RunMoney& money, std::uint64_t rows) {
 }
 
 std::string describe_energy(const EnergyUse& energy, std::uint64_t rows) {
-  if (energy.method() == EnergyUse::Method::kNone || rows == 0) return "";
+  if (energy.method() == Method::kNone || rows == 0) return "";
   return "energy: " + three_digits(per_million(energy.joules(), rows)) + " J per million rows (" +
          how_known(energy) + "), " + three_digits(energy.joules()) + " J in all";
 }

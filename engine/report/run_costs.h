@@ -29,7 +29,8 @@ struct RunUse {
 /// Returns the price of `use`. Pure.
 RunMoney money_of(const RunUse& use, const PriceSpec& prices);
 
-/// Returns an object with `joules`, `method`, and `cpu_joules` and `gpu_joules` where a GPU counts.
+/// Returns an object with `joules` and `method`; with a GPU or workers, also with `cpu_joules` and
+/// `cpu_method`, `gpu_joules`, `worker_joules` and `worker_method`.
 JsonObject to_json(const EnergyUse& energy);
 
 /// Returns an object with `total`, `cpus`, `bytes`, `requests`, `per_million_rows`.

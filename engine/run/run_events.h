@@ -9,6 +9,7 @@
 #include "engine/job/job_spec.h"
 #include "engine/process/stop_source.h"
 #include "engine/run/job_run.h"
+#include "scheduler/cluster_status.h"
 #include "trainer/model.h"
 
 namespace forebay {
@@ -23,6 +24,8 @@ struct ViewedRun {
   /// Describes the tuner's last decision; empty function: no tuner.
   std::function<std::string()> last_decision;
   std::function<LookupCounts()> lookups;  ///< Returns the lookups of table rows so far.
+  /// Returns the cluster as the trainer sees it; empty function: no cluster.
+  std::function<scheduler::ClusterStatus()> cluster;
 };
 
 /// Shows a running job. The calls come from one thread at a time, the one that watches the run.

@@ -39,7 +39,7 @@ struct RunOutcome {
   PipelineStats stats;           ///< At the end of the stream of batches.
   double cpus_busy = 0;          ///< `cpu_seconds` over `seconds`.
   double cpu_seconds = 0;        ///< Of this process.
-  EnergyUse energy;              ///< Of this machine.
+  EnergyUse energy;              ///< Of this machine and the workers.
   int cpus = 0;                  ///< That the process may use.
   PriceSpec prices;              ///< The job's.
   std::uint64_t decisions = 0;   ///< Decisions of the tuner.

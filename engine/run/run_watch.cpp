@@ -54,7 +54,8 @@ RunWatch::RunWatch(Options options)
          .last_decision = [tuning = options_.tuning]() -> std::string {
            return tuning != nullptr ? tuning->last_decision() : "";
          },
-         .lookups = [this]() -> LookupCounts { return noted_([this] { return lookups_; }); }});
+         .lookups = [this]() -> LookupCounts { return noted_([this] { return lookups_; }); },
+         .cluster = options_.cluster});
   }
   ticker_.emplace(kLookPeriod, [this] { look(); });
   watch_memory();

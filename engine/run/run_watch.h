@@ -50,8 +50,9 @@ class RunWatch {
     const JobSpec& job;
     std::string name;  ///< Name of the log: `train`, `ingest`, `evaluate`.
     const RunEvents& events;
-    Tuning* tuning = nullptr;         ///< Null: a run that nothing tunes.
-    RunRecorder* recorder = nullptr;  ///< Null: the run is not recorded.
+    Tuning* tuning = nullptr;                                ///< Null: a run that nothing tunes.
+    RunRecorder* recorder = nullptr;                         ///< Null: the run is not recorded.
+    std::function<scheduler::ClusterStatus()> cluster = {};  ///< ViewedRun::cluster.
   };
 
   explicit RunWatch(Options options);

@@ -119,12 +119,14 @@ Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
     hooks.make = [this](const auto& context) { return cluster_->central_policy(context); };
   }
   tuning_.emplace(*run_, job_, cpus_, options_.command, std::move(hooks));
-  watch_ = std::make_unique<RunWatch>(RunWatch::Options{.run = *run_,
-                                                        .job = job_,
-                                                        .name = options_.command,
-                                                        .events = options_.events,
-                                                        .tuning = &*tuning_,
-                                                        .recorder = &recorder_});
+  RunWatch::Options watching{.run = *run_,
+                             .job = job_,
+                             .name = options_.command,
+                             .events = options_.events,
+                             .tuning = &*tuning_,
+                             .recorder = &recorder_};
+  if (cluster_) watching.cluster = [this] { return cluster_->status(); };
+  watch_ = std::make_unique<RunWatch>(std::move(watching));
   recorder_.observe([this] { return figures(); });
   answer_queries();
   return {};
@@ -171,6 +173,7 @@ RunFigures Session::figures() const {
   figures.pipeline = run_->pipeline().stats();
   figures.requests = run_->io_counts().requests();
   figures.bytes_read = run_->io_counts().bytes();
+  figures.energy = energy_used(figures.cpu_seconds);
   if (cluster_) figures.cluster = cluster_->status();
   figures.learning = recorder_.learning();
   if (options_.command == "train") {
@@ -184,6 +187,16 @@ RunFigures Session::figures() const {
   figures.verdict = std::move(verdict.sentence);
   figures.gain = verdict.gain;
   return figures;
+}
+
+EnergyUse Session::energy_used(double cpu_seconds) const {
+  const EnergyUse own = energy_->used(cpu_seconds);
+  if (!cluster_) return own;
+  std::vector<WorkerEnergy> workers;
+  for (const auto& [node, use] : cluster_->use_by_node()) {
+    workers.push_back({.joules = use.joules, .counted = use.counted, .machine = use.machine});
+  }
+  return with_workers(own, machine_, workers);
 }
 
 void Session::end_stream() {
@@ -234,7 +247,7 @@ RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds w
     outcome.cpus_busy = cpu_seconds_ / outcome.seconds;
   }
   outcome.cpu_seconds = cpu_seconds_;
-  outcome.energy = energy_->used(cpu_seconds_);
+  outcome.energy = energy_used(cpu_seconds_);
   outcome.cpus = static_cast<int>(tuning_->limits().cpus);
   outcome.prices = job_.prices;
   count_reads(outcome);
@@ -269,10 +282,10 @@ void Session::count_reads(RunOutcome& outcome) const {
   outcome.bytes_read = run_->io_counts().bytes();
   outcome.asked_by_node.clear();
   if (!cluster_) return;
-  for (const auto& [node, reads] : cluster_->reads_by_node()) {
-    outcome.requests += reads.requests;
-    outcome.bytes_read += reads.bytes;
-    outcome.asked_by_node[node] = {.requests = reads.requests, .bytes = reads.bytes};
+  for (const auto& [node, use] : cluster_->use_by_node()) {
+    outcome.requests += use.requests;
+    outcome.bytes_read += use.bytes;
+    outcome.asked_by_node[node] = {.requests = use.requests, .bytes = use.bytes};
   }
 }
 

@@ -14,6 +14,7 @@
 #include "engine/cluster/trainer_node.h"
 #include "engine/dashboard/dashboard.h"
 #include "engine/energy/energy_meter.h"
+#include "engine/energy/worker_energy.h"
 #include "engine/history/run_recorder.h"
 #include "engine/job/job_spec.h"
 #include "engine/metrics/figures.h"
@@ -105,6 +106,7 @@ class Session {
  private:
   Session(const JobSpec& job, Options options, RunDir held);
   Status open_dashboard();
+  EnergyUse energy_used(double cpu_seconds) const;
   std::string_view how_ended() const;
   void answer_queries();
   void keep_plan() const;
@@ -125,6 +127,7 @@ class Session {
   std::unique_ptr<RunWatch> watch_;
   double cpu_seconds_at_start_ = 0;
   std::optional<EnergyMeter> energy_;
+  const std::uint64_t machine_ = machine_number();
   std::chrono::nanoseconds elapsed_{0};  // this and the two below: taken at the end of the stream
   double cpu_seconds_ = 0;
   PipelineStats stats_;

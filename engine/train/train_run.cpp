@@ -1,6 +1,7 @@
 #include "engine/train/train_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -13,6 +14,8 @@
 namespace forebay {
 
 namespace {
+
+constexpr std::chrono::seconds kTablesPeriod{1};
 
 TrainRun::Options with_stop(TrainRun::Options options, StopSource& nobody) {
   if (options.events.stop == nullptr) options.events.stop = &nobody;
@@ -207,8 +210,27 @@ void TrainRun::log_step(const TrainProgress& progress) {
   if (job_.trainer.tables.storage == TrainerSpec::Storage::kTiered) {
     session_->watch().looked_up(trained_.model->lookups());
   }
+  show_tables();
   log_->step(progress, trained_.model->learning_rate(), paused);
   if (const std::string note = log_->take_note(); !note.empty()) session_->watch().note(note);
+}
+
+// A copy of the counts takes a microsecond, so not with each step.
+void TrainRun::show_tables() {
+  const auto now = job_run().clock().now();
+  if (!trained_.model->learns() || now - tables_shown_ < kTablesPeriod) return;
+  tables_shown_ = now;
+  std::vector<Learning::Table> tables;
+  for (const TableTiers& table : trained_.model->tiers()) {
+    tables.push_back({.name = job_run().schema().sparse.at(table.feature).name,
+                      .rows = table.rows,
+                      .row_bytes = table.row_bytes,
+                      .in_memory = table.in_memory,
+                      .on_disk = table.on_disk,
+                      .lookups = table.lookups,
+                      .found = table.found});
+  }
+  session_->recorder().placed(std::move(tables));
 }
 
 Status TrainRun::evaluate_after(const Position& position) {

@@ -56,6 +56,7 @@ class TrainRun {
   /// Evaluates the model if an evaluation is due.
   Status evaluate_after(const Position& position);
   void log_step(const TrainProgress& progress);
+  void show_tables();
   void record(std::uint64_t step, const Quality& quality);
   TrainState state_at(const TrainProgress& progress) const;
   Result<bool> save(const TrainProgress& progress);
@@ -82,6 +83,7 @@ class TrainRun {
   LossWindow losses_;                          // of the resumed run
   std::string log_kept_;                       // of the resumed run: TrainLog::kept
   std::chrono::nanoseconds paused_before_{0};  // before the first step
+  std::chrono::nanoseconds tables_shown_{0};
   TrainProgress reached_;
   std::optional<Saver::Ended> saved_;  // absent if the job keeps no checkpoints
 };

@@ -144,7 +144,7 @@ Status SplitClient::on(Deliver&& deliver, Context& context) {
   }
   auto taken = sink_.arrived(deliver.split, deliver.worker, std::move(deliver.frames));
   if (taken) {
-    sink_.has_read(deliver.worker, deliver.pid, deliver.reads);
+    sink_.has_used(deliver.worker, deliver.pid, deliver.use);
     arrived(deliver.split, context);
     return {};
   }

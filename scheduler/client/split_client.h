@@ -59,10 +59,10 @@ class ArrivalSink {
   /// split; it is then made again.
   virtual Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) = 0;
 
-  /// Called with what a worker's process has asked of files and stores so far, when a split of it
+  /// Called with what a worker's process has used for the job so far, when a split of it
   /// arrived; on the split client's thread.
-  virtual void has_read(const std::string& /*worker*/, std::uint64_t /*pid*/,
-                        const Reads& /*reads*/) {}
+  virtual void has_used(const std::string& /*worker*/, std::uint64_t /*pid*/,
+                        const JobUse& /*so_far*/) {}
 };
 
 struct SplitClientOptions {

@@ -117,7 +117,9 @@ void Members::heard(Member& member, const Heartbeat& heartbeat, Time now) {
   member.node.could_make = std::isfinite(heartbeat.could_make) ? heartbeat.could_make : 0;
   member.node.busy = std::isfinite(heartbeat.busy) ? std::clamp(heartbeat.busy, 0.0, 1.0) : 1;
   // Until the worker has opened the job, it counts for the one before.
-  if (member.node.state == NodeStatus::State::kPrepared) member.node.reads = heartbeat.reads;
+  if (member.node.state != NodeStatus::State::kPrepared) return;
+  member.node.use = heartbeat.use;
+  if (!std::isfinite(heartbeat.use.joules)) member.node.use.joules = 0;
 }
 
 std::vector<Members::Loss> Members::losses(Time now, Time lost_after, bool job_is_open) const {
@@ -147,7 +149,7 @@ void Members::forget_job() {
   for (auto& [incarnation, member] : all_) {
     member.node.state = NodeStatus::State::kJoined;
     member.node.trouble.clear();
-    member.node.reads = {};
+    member.node.use = {};
   }
 }
 

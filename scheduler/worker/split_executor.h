@@ -74,8 +74,8 @@ class SplitExecutor {
   };
   virtual Load load() = 0;
 
-  /// What this process has asked of files and stores for the open job; nothing if others count it.
-  virtual Reads reads() const { return {}; }
+  /// What this process has used for the open job; nothing if others count it.
+  virtual JobUse use() const { return {}; }
 };
 
 }  // namespace forebay::scheduler

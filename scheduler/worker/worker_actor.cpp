@@ -109,7 +109,7 @@ void WorkerActor::beat(Context& context) {
                       .splits_done = splits_done_,
                       .busy_cpus = load.busy_cpus,
                       .memory_bytes = load.memory_bytes,
-                      .reads = executor_.reads(),
+                      .use = executor_.use(),
                       .could_make = load.could_make,
                       .busy = load.busy};
   context.ask(head_, std::move(heartbeat), options_.ask_timeout, self(context), incarnation_);
@@ -364,7 +364,7 @@ void WorkerActor::send(std::uint64_t split, Held& held, Context& context) {
                                                            .worker = options_.name,
                                                            .frames = held.frames,
                                                            .pid = options_.pid,
-                                                           .reads = executor_.reads()});
+                                                           .use = executor_.use()});
   held.state = Held::State::kSent;
   if (status) return;
   if (status.error().code != Code::kOverloaded) {

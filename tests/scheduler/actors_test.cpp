@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "core/store/store.h"
@@ -142,24 +143,27 @@ TEST_CASE("the lowest splits are leased first, to prepared workers with headroom
   CHECK(cluster.status().leased == 2);
 }
 
-TEST_CASE("what a worker reads is shown while it has the job open, and forgotten with the job",
+TEST_CASE("what a worker uses is shown while it has the job open, and forgotten with the job",
           "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
   const std::uint64_t one = cluster.join("w").value().incarnation;
-  const auto beat = [&](const Reads& reads) {
-    return cluster.asked(Heartbeat{.incarnation = one, .slots = 2, .holds = {}, .reads = reads});
+  const auto beat = [&](const JobUse& use) {
+    return cluster.asked(Heartbeat{.incarnation = one, .slots = 2, .holds = {}, .use = use});
   };
   REQUIRE(beat({.requests = 9, .bytes = 900}));  // of an earlier job
-  CHECK(cluster.status().nodes[0].reads == Reads{});
+  CHECK(cluster.status().nodes[0].use == JobUse{});
   REQUIRE(cluster.asked(Prepared{one, "f"}));
-  REQUIRE(beat({.requests = 2, .bytes = 50}));
-  CHECK(cluster.status().nodes[0].reads == Reads{.requests = 2, .bytes = 50});
+  constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+  REQUIRE(beat({.requests = 1, .bytes = 20, .joules = kNoNumber}));
+  CHECK(cluster.status().nodes[0].use == JobUse{.requests = 1, .bytes = 20});
+  REQUIRE(beat({.requests = 2, .bytes = 50, .joules = 4}));
+  CHECK(cluster.status().nodes[0].use == JobUse{.requests = 2, .bytes = 50, .joules = 4});
   REQUIRE(cluster.asked(CloseJob{"job", "", cluster.session}));
   OpenJob other;
   other.job.id = "other";
   REQUIRE(cluster.open(other));
-  CHECK(cluster.status().nodes[0].reads == Reads{});
+  CHECK(cluster.status().nodes[0].use == JobUse{});
 }
 
 TEST_CASE("a worker of another protocol, version or operators is refused by name",

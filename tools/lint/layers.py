@@ -88,13 +88,13 @@ MAY_SEE = {
     "engine/network": CORE,
     "engine/actors": CORE + ["engine/network"],
     "engine/process": CORE[:1],
-    "engine/energy": CORE[:1],
+    "engine/energy": CORE[:1] + ["core/runtime"],
     "engine/job": CORE[:2] + STORE[:1] + ["actors", *SPEC, "trainer"],
     "engine/outputs": CORE[:1] + STORE + ["actors/input", "actors/format/formats", "trainer"] + ["engine/process", "engine/job"],
     "engine/report": CORE[:1] + ["engine/energy", "engine/job"],
     "engine/plan": CORE[:1] + ["actors/transform", "engine/report"],
     "engine/trace": CORE[:1] + ["actors", "actors/stage_list"] + ["engine/report"],
-    "engine/metrics": CORE[:1] + ["actors", "scheduler"] + ["engine/job", "engine/report"],
+    "engine/metrics": CORE[:1] + ["actors", "scheduler"] + ["engine/energy", "engine/job", "engine/report"],
     "engine/history": CORE[:1] + ["core/runtime", "scheduler"] + ["engine/report", "engine/metrics"],
     "engine/dashboard": CORE[:1] + ["core/net", "core/runtime", "engine/job", "engine/history"],
     "engine/modelled": CORE[:1] + ["core/runtime", "actors/source/index"] + TUNER + ["engine/job", "engine/report"],
@@ -102,7 +102,7 @@ MAY_SEE = {
     "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
         ["engine/process", "engine/energy", "engine/job", "engine/report", "engine/plan", "engine/trace", "engine/metrics", "engine/history", "engine/counting"],
     "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
-        ["engine/network", "engine/actors", "engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
+        ["engine/network", "engine/actors", "engine/process", "engine/energy", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
     "engine/emulated": CORE + SCHEDULER + TUNER + ["engine/network", "engine/cluster", "engine/modelled"],
     "engine/convert": CORE[:2] + ["core/runtime"] + ACTORS + ["engine/process", "engine/job", "engine/outputs", "engine/run"],
     "engine/session": CORE[:1] + ["core/data", "actors", "actors/rank_share", "engine/process", "engine/energy", "engine/job", "engine/plan", "engine/trace", "engine/metrics", "engine/history", "engine/dashboard", "engine/run",
@@ -111,9 +111,9 @@ MAY_SEE = {
     "engine/ranks": CORE + TRAINER + ["engine/network", "engine/process", "engine/job", "engine/cluster"],
     "engine/train": CORE + ACTORS + ["tuner"] + TRAINER +
         ["engine/process", "engine/job", "engine/report", "engine/run", "engine/cluster", "engine/session", "engine/ranks"],
-    "engine/analyze": CORE[:1] + ["actors", "actors/stage_list", "actors/transform", "core/runtime", "trainer",
+    "engine/analyze": CORE[:1] + ["actors", "actors/stage_list", "actors/transform", "core/runtime", "scheduler", "trainer",
                                   "tuner", "tuner/plan", "tuner/model"] +
-        ["engine/process", "engine/job", "engine/report", "engine/metrics", "engine/run", "engine/train"],
+        ["engine/process", "engine/job", "engine/report", "engine/metrics", "engine/run", "engine/cluster", "engine/train"],
     "tools/process": CORE[:1] + ["engine/process", "engine/report"],
     "tools/synth": CORE[:1],
     "tools/launch": CORE[:2] + ["engine/job"],

@@ -54,6 +54,12 @@ class HashedTables final : public TableStorage {
     return {};
   }
 
+  std::vector<TableTiers> tiers() const override {
+    std::vector<TableTiers> found = empty_tiers(layout_);
+    for (std::size_t i = 0; i < found.size(); ++i) found[i].in_memory = tables_[i].index.size() + 1;
+    return found;
+  }
+
   void append_to(std::vector<MemoryTensor>& tensors) override {
     const auto append = [&]<class T>(const std::string& name, std::span<T> values) {
       StateTensor tensor = metadata_tensor<T>(name, values.size());

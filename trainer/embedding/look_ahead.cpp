@@ -76,6 +76,7 @@ Status LookAhead::place(BatchRows& rows, std::uint64_t turn) {
       if (before >= turn) return fail(Code::kUnavailable, "the batch was passed over");
       storage_.finish(before);
       Status status = storage_.prepare(rows, turn);
+      note_tiers();
       const bool waits = !status && status.error().code == Code::kOverloaded;
       // If no earlier batch can free slots, this batch alone is too large.
       if (!waits || (before + 1 >= turn && !lent)) return status;
@@ -157,7 +158,15 @@ Status LookAhead::complete(BatchRows& rows, std::uint64_t turn) {
   if (storage_.looks_ahead()) return storage_.await(turn);
   const std::lock_guard storage(storage_mutex_);
   storage_.finish(turn - 1);
-  return storage_.prepare(rows, turn);
+  Status status = storage_.prepare(rows, turn);
+  note_tiers();
+  return status;
+}
+
+void LookAhead::note_tiers() {
+  std::vector<TableTiers> now = storage_.tiers();
+  const std::lock_guard lock(mutex_);
+  tiers_ = std::move(now);
 }
 
 void LookAhead::end() {
@@ -177,6 +186,7 @@ Result<const BatchRows*> LookAhead::borrow(const Batch& batch, TableStorage::Use
   storage_.finish(done);
   if (auto status = find(batch, borrowed_); !status) return pass(status);
   if (auto status = storage_.borrow(borrowed_, use); !status) return pass(status);
+  note_tiers();
   const std::lock_guard lock(mutex_);
   lent_ = true;
   return &borrowed_;

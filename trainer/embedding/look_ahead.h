@@ -14,6 +14,7 @@
 #include "trainer/embedding/batch_rows.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/model.h"
+#include "trainer/table_tiers.h"
 
 namespace forebay {
 
@@ -48,6 +49,12 @@ class LookAhead {
   LookupCounts lookups() const {
     const std::lock_guard lock(mutex_);
     return lookups_;
+  }
+
+  /// As of the batch that was prepared last.
+  std::vector<TableTiers> tiers() const {
+    const std::lock_guard lock(mutex_);
+    return tiers_;
   }
 
   /// Calls `work` while no batch is being prepared, so that it may inspect the storage.
@@ -90,6 +97,8 @@ class LookAhead {
   /// Requires the mutex. Returns the turn for which this batch was prefetched, or 0.
   std::uint64_t turn_of(const Batch& batch) const;
   void pass_over(std::uint64_t turn);
+  /// Requires the storage's mutex.
+  void note_tiers();
   Result<const BatchRows*> borrow(const Batch& batch, TableStorage::Use use);
   void give_back();
   std::unique_ptr<BatchRows> spare();
@@ -114,6 +123,7 @@ class LookAhead {
   std::uint64_t given_back_ = 0;  ///< Calls of give_back(); wakes a thread that waits for slots.
   bool lent_ = false;
   LookupCounts lookups_;
+  std::vector<TableTiers> tiers_;
   bool stop_ = false;
   std::thread thread_;  ///< Started by the first prefetch().
 };

@@ -34,6 +34,12 @@ class MemoryTables final : public TableStorage {
     return {};
   }
 
+  std::vector<TableTiers> tiers() const override {
+    std::vector<TableTiers> tables = empty_tiers(layout_);
+    for (TableTiers& table : tables) table.in_memory = table.rows;
+    return tables;
+  }
+
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override {
     if (!lies_in_tiers(from)) return TableStorage::restore(from, std::move(others));
     const std::shared_ptr<void> nobody;
@@ -91,6 +97,16 @@ Status TableStorage::restore(StateSource& from, std::vector<MemoryTensor> others
   if (auto status = restore_memory(from, others); !status) return status;
   restored();
   return {};
+}
+
+std::vector<TableTiers> empty_tiers(const TableLayout& layout) {
+  std::vector<TableTiers> tables(layout.rows.size());
+  for (std::size_t table = 0; table < tables.size(); ++table) {
+    tables[table].feature = layout.feature_of(table);
+    tables[table].rows = static_cast<std::uint64_t>(layout.rows[table]);
+    tables[table].row_bytes = layout.row_bytes();
+  }
+  return tables;
 }
 
 TableLayout layout_of(const TrainerSpec& spec, const ModelShape& shape) {

@@ -15,6 +15,7 @@
 #include "trainer/embedding/pages.h"
 #include "trainer/spec.h"
 #include "trainer/state/snapshot.h"
+#include "trainer/table_tiers.h"
 
 namespace forebay {
 
@@ -125,6 +126,9 @@ class TableStorage {
   virtual Status borrow(BatchRows& rows, Use use) = 0;
   virtual void give_back(const BatchRows&) {}
 
+  /// How many rows of each table are where, prepared batches included.
+  virtual std::vector<TableTiers> tiers() const = 0;
+
   /// Takes a snapshot of `others` and of the tables, as of the finished turns, without effects of
   /// prepared batches.
   virtual Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) {
@@ -141,6 +145,9 @@ class TableStorage {
   /// For tables in memory: called after those tensors were overwritten.
   virtual void restored() {}
 };
+
+/// Returns a TableTiers for each table, without any rows in a tier.
+std::vector<TableTiers> empty_tiers(const TableLayout& layout);
 
 /// Returns the layout of the tables of `spec`.
 TableLayout layout_of(const TrainerSpec& spec, const ModelShape& shape);

@@ -58,6 +58,7 @@ class CpuModel final : public Model {
   }
 
   LookupCounts lookups() const override { return tables_->lookups(); }
+  std::vector<TableTiers> tiers() const override { return tables_->tiers(); }
 
   Status predict(const Batch& batch, std::span<float> scores) override {
     FOREBAY_CHECK(scores.size() == batch.rows);

@@ -60,6 +60,7 @@ class RankedModel final : public Model {
   }
 
   LookupCounts lookups() const override { return of_all_; }
+  std::vector<TableTiers> tiers() const override { return tables_.tiers(); }
 
   Status predict(const Batch& batch, std::span<float> scores) override {
     FOREBAY_CHECK(scores.size() == batch.rows);

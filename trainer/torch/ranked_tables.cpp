@@ -156,6 +156,14 @@ LookupCounts RankedTables::lookups() const {
   return counts;
 }
 
+std::vector<TableTiers> RankedTables::tiers() const {
+  std::vector<TableTiers> tables = own_.tiers();
+  if (!replicas_) return tables;
+  const std::vector<TableTiers> more = replicas_->own().tiers();
+  tables.insert(tables.end(), more.begin(), more.end());
+  return tables;
+}
+
 void RankedTables::pool(std::size_t table) {
   std::size_t id = rows_->first_id[table];
   for (std::size_t rank = 0; rank < exchange_.parts(); ++rank) {

@@ -128,6 +128,8 @@ class RankedTables {
 
   /// Lookups of this rank's tables, in the steps so far.
   LookupCounts lookups() const;
+  /// Of this rank's tables, parts of tables, and replicas.
+  std::vector<TableTiers> tiers() const;
 
   /// Appends the tensors of the replicated tables, which are part of this rank's state.
   void append_to(std::vector<MemoryTensor>& tensors) {

@@ -16,29 +16,6 @@ Position at(std::uint64_t epoch, std::uint64_t split, std::uint64_t rows = 0) {
   return position;
 }
 
-using Reads = std::map<std::string, scheduler::Reads>;
-
-TEST_CASE("what a worker has read counts once, however often and late it is reported",
-          "[tools][cluster]") {
-  ReadsByNode reads;
-  CHECK(reads.sums().empty());
-  reads.report("a", 7, {.requests = 3, .bytes = 100});
-  reads.report("a", 7, {.requests = 5, .bytes = 400});
-  reads.report("a", 7, {.requests = 4, .bytes = 200});  // sent before the last one
-  reads.report("b", 9, {});
-  CHECK(reads.sums() == Reads{{"a", {.requests = 5, .bytes = 400}}});
-}
-
-TEST_CASE("what a worker that died has read stays, and its successor adds to it",
-          "[tools][cluster]") {
-  ReadsByNode reads;
-  reads.report("a", 7, {.requests = 5, .bytes = 400});
-  reads.report("a", 8, {.requests = 1, .bytes = 10});
-  reads.report("b", 7, {.requests = 2, .bytes = 20});
-  CHECK(reads.sums() ==
-        Reads{{"a", {.requests = 6, .bytes = 410}}, {"b", {.requests = 2, .bytes = 20}}});
-}
-
 TEST_CASE("rows count for a node when the trainer has them", "[tools][cluster]") {
   RowsByNode rows(10);
   rows.made(0, "a", 100);

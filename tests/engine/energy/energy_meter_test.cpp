@@ -1,6 +1,7 @@
 #include "engine/energy/energy_meter.h"
 
 #include "tests/support/temp_dir.h"
+#include "tests/support/wait_until.h"
 
 #include "tests/support/catch.h"
 
@@ -36,6 +37,14 @@ TEST_CASE("without counters, CPU seconds give an estimate that says so", "[engin
   CHECK(use.joules() == 25.0);  // 10 W × 2.5 s
   CHECK(name_of(use.method()) == "estimate");
   CHECK(name_of(meter.used(0).method()) == "none");
+}
+
+TEST_CASE("a run that goes on shows what the sockets have counted", "[engine][energy]") {
+  const test::TempDir tree;
+  write_counter(tree, "1000000\n");
+  EnergyMeter meter({.powercap = tree.path()});
+  write_counter(tree, "3000000\n");
+  test::wait_until([&] { return meter.used(1).joules() == 2.0; });
 }
 
 TEST_CASE("counters that are lost during a run leave the estimate", "[engine][energy]") {

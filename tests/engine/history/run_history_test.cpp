@@ -19,6 +19,7 @@ TEST_CASE("two samples become one whose means are weighted by time", "[engine][h
   HistorySample earlier = sample(10, 100);
   earlier.memory_bytes = 7;
   earlier.loss = 0.5;
+  earlier.auc = 0.75;
   HistorySample later = sample(13, 200);
   later.seconds = 3;
   later.starved_ratio = 0.4;
@@ -31,6 +32,7 @@ TEST_CASE("two samples become one whose means are weighted by time", "[engine][h
   CHECK(both.starved_ratio == Approx(0.3));    // 0.4 * 3 / 4
   CHECK(both.memory_bytes == 7);
   CHECK(both.loss == 0.5);
+  CHECK(both.auc == 0.75);
   CHECK(both.stages[0].actors == 2);
   CHECK(both.stages[0].busy == Approx(0.6));
 }

@@ -113,6 +113,43 @@ TEST_CASE("a loss is the mean over the steps of a second", "[engine][history]") 
   CHECK(run.recorder.learning().step == 2);
 }
 
+TEST_CASE("a sample has the AUC of the last evaluation, none before the first",
+          "[engine][history]") {
+  Recorded run;
+  run.observe();
+  run.second(1);
+  run.recorder.evaluated({.step = 10, .auc = 0.625});
+  run.second(1);
+  run.recorder.evaluated({.step = 20, .auc = 0.75});
+  run.second(1);
+  CHECK_FALSE(run.history()[0].contains("auc"));
+  CHECK(run.history()[1]["auc"] == 0.625);
+  CHECK(run.history()[2]["auc"] == 0.75);
+}
+
+TEST_CASE("where the rows of tables lie is part of what a model has learned", "[engine][history]") {
+  Recorded run;
+  run.observe();
+  run.recorder.learned(1, 0.5);
+  run.recorder.placed({{.name = "C1",
+                        .rows = 100,
+                        .row_bytes = 80,
+                        .in_memory = 10,
+                        .on_disk = 30,
+                        .lookups = 9,
+                        .found = 6}});
+  run.second(1);
+  run.recorder.end("done", "");
+  const json table = run.record()["learning"]["tables"][0];
+  CHECK(table == json({{"name", "C1"},
+                       {"rows", 100},
+                       {"row_bytes", 80},
+                       {"rows_in_memory", 10},
+                       {"rows_on_disk", 30},
+                       {"lookups", 9},
+                       {"lookups_found", 6}}));
+}
+
 TEST_CASE("the record has all of a run at its end, once", "[engine][history]") {
   Recorded run;
   run.observe();

@@ -23,6 +23,7 @@ RunFigures figures() {
   run.rows = 3000;
   run.waited = 1500ms;
   run.requests = 12;
+  run.energy = {.cpu_joules = 50, .worker_joules = 12.5};
   for (const char* name : {"load", "transform"}) {
     StageStats stage;
     stage.name = name;
@@ -37,7 +38,7 @@ RunFigures figures() {
   cluster.nodes[0].name = "node \"1\"";
   cluster.nodes[0].leases = 3;
   cluster.nodes[1].name = "node-2";
-  cluster.nodes[1].reads = {.requests = 17, .bytes = 4000};
+  cluster.nodes[1].use = {.requests = 17, .bytes = 4000, .joules = 12.5};
   cluster.nodes[1].state = scheduler::NodeStatus::State::kPrepared;
   run.cluster = cluster;
   return run;
@@ -82,6 +83,8 @@ TEST_CASE("metrics are in base units, labelled by stage and by node", "[tools][m
   CHECK(holds(text, "\nforebay_requests_total 12\n"));
   CHECK(holds(text, "\nforebay_node_requests_total{node=\"node-2\"} 17\n"));
   CHECK(holds(text, "\nforebay_node_read_bytes_total{node=\"node-2\"} 4000\n"));
+  CHECK(holds(text, "\nforebay_node_energy_joules_total{node=\"node-2\"} 12.5\n"));
+  CHECK(holds(text, "\nforebay_energy_joules_total 62.5\n"));
   CHECK(holds(text, "\nforebay_splits_leased 4\n"));
 }
 

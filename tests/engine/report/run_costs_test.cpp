@@ -32,8 +32,26 @@ TEST_CASE("the summary says how the energy is known", "[engine][run]") {
         "energy: 5000 J per million rows (RAPL: all of this machine's sockets), 5000 J in all");
   CHECK(describe_energy({.cpu_joules = 5, .cpu_method = Method::kRapl, .gpu_joules = 7}, 1'000'000)
             .find("; GPUs by NVML), 12 J in all") != std::string::npos);
+  CHECK(describe_energy({.cpu_joules = 50,
+                         .cpu_method = Method::kRapl,
+                         .worker_joules = 30,
+                         .worker_method = Method::kEstimate},
+                        1'000'000) ==
+        "energy: 80 J per million rows (RAPL: all of this machine's sockets; of it workers 30 J, "
+        "estimated: 10 W for a busy CPU), 80 J in all");
+  CHECK(describe_energy({.cpu_joules = 1, .worker_joules = 2, .worker_method = Method::kRapl}, 1)
+            .find("workers 2 J, RAPL: their machines' sockets") != std::string::npos);
   CHECK(describe_energy({}, 1'000'000).empty());
   CHECK(describe_energy({.cpu_joules = 50, .cpu_method = Method::kRapl}, 0).empty());
+}
+
+TEST_CASE("the JSON has the workers' part, with its own method", "[engine][run]") {
+  CHECK(to_json(EnergyUse{.cpu_joules = 50,
+                          .cpu_method = Method::kRapl,
+                          .worker_joules = 30,
+                          .worker_method = Method::kEstimate})
+            .text() == R"({"joules":80.0,"method":"estimate","cpu_joules":50.0,)"
+                       R"("cpu_method":"rapl","worker_joules":30.0,"worker_method":"estimate"})");
 }
 
 TEST_CASE("the JSON names the method, and the parts of a machine with GPUs", "[engine][run]") {

@@ -110,7 +110,7 @@ class SplitClientFixture : HeadFinder, ArrivalSink {
 
   Splits to_worker;
   bool readable = true;
-  std::map<std::string, Reads> read;  ///< By worker and process.
+  std::map<std::string, JobUse> used;  ///< By worker and process.
 
  private:
   void add_worker() {
@@ -127,8 +127,8 @@ class SplitClientFixture : HeadFinder, ArrivalSink {
     if (readable) return true;
     return fail(Code::kCorrupt, "its checksum is wrong");
   }
-  void has_read(const std::string& worker, std::uint64_t pid, const Reads& reads) override {
-    read[worker + '/' + std::to_string(pid)] = reads;
+  void has_used(const std::string& worker, std::uint64_t pid, const JobUse& so_far) override {
+    used[worker + '/' + std::to_string(pid)] = so_far;
   }
 
   MemoryStore store_;
@@ -176,15 +176,19 @@ TEST_CASE("a delivery that is taken says what its worker has read", "[scheduler]
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0, 1}});
   const auto deliver = [](std::uint64_t split, std::uint64_t requests) {
-    return Deliver{.split = split, .worker = "w", .frames = {}, .pid = 7, .reads = {requests, 100}};
+    return Deliver{.split = split,
+                   .worker = "w",
+                   .frames = {},
+                   .pid = 7,
+                   .use = {.requests = requests, .bytes = 100}};
   };
   cluster.readable = false;
   cluster.tell_client(deliver(0, 3));
-  CHECK(cluster.read.empty());
+  CHECK(cluster.used.empty());
   cluster.readable = true;
   cluster.tell_client(deliver(0, 4));
   cluster.tell_client(deliver(0, 5));  // again
-  CHECK(cluster.read == std::map<std::string, Reads>{{"w/7", {4, 100}}});
+  CHECK(cluster.used == std::map<std::string, JobUse>{{"w/7", {.requests = 4, .bytes = 100}}});
 }
 
 TEST_CASE("a delivery that cannot be read is a problem for a while, not for ever",

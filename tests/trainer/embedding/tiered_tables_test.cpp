@@ -99,6 +99,49 @@ struct Watched final : StateSource {
 
 }  // namespace
 
+TEST_CASE("rows of tables in tiers are counted where they lie, through a snapshot, too",
+          "[trainer][embedding]") {
+  Tables given;
+  const auto tiers = given.in_tiers(240);
+  std::uint64_t lookups = 0;
+  for (std::uint64_t number = 0; number < 40; ++number) {
+    const auto batch = given.batch(number);
+    lookups += batch->num_ids;
+    REQUIRE(test::step(*tiers, *batch, kTieredWidth));
+  }
+  std::uint64_t in_memory = 0;
+  std::uint64_t on_disk = 0;
+  std::uint64_t counted = 0;
+  for (const TableTiers& table : tiers->tiers()) {
+    CHECK(table.rows == 600);
+    CHECK(table.in_memory + table.on_disk <= 600);
+    CHECK(table.found > table.lookups / 4);  // most ids are five rows
+    CHECK(table.found < table.lookups);
+    in_memory += table.in_memory;
+    on_disk += table.on_disk;
+    counted += table.lookups;
+  }
+  CHECK(in_memory == 240);
+  CHECK(on_disk > 0);
+  CHECK(on_disk <= static_cast<std::uint64_t>(rows_on_disk(*tiers)));
+  CHECK(counted == lookups);
+  // A restored one counts the same rows, though the next batch may evict others.
+  const auto other = given.in_tiers(240, "other");
+  {
+    auto state = tiers->snapshot({}).value();
+    REQUIRE(other->restore(*state, {}));
+  }
+  for (const auto& tables : {tiers.get(), other.get()}) {
+    REQUIRE(test::step(*tables, *given.batch(40), kTieredWidth));
+  }
+  const auto rows_in = [](const TableTiers& table) { return table.in_memory + table.on_disk; };
+  for (std::size_t table = 0; table < 2; ++table) {
+    CHECK(rows_in(other->tiers()[table]) == rows_in(tiers->tiers()[table]));
+  }
+  CHECK(other->tiers()[0].in_memory + other->tiers()[1].in_memory == 240);
+  CHECK(given.in_memory()->tiers().empty());  // before the first batch
+}
+
 TEST_CASE("tables in tiers and tables in memory hold the same bits", "[trainer][embedding]") {
   Tables given;
   given.seed = GENERATE(range(1, 13));

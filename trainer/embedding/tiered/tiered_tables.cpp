@@ -9,6 +9,7 @@
 #include "trainer/embedding/slot_metadata.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/disk_rows.h"
+#include "trainer/embedding/tiered/tier_counts.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 
 namespace forebay {
@@ -37,6 +38,7 @@ class TieredTables final : public TableStorage {
         disk_(layout, spec.folder),
         pins_(slots),
         seen_(2 * slots),
+        tiers_(empty_tiers(layout)),
         fetcher_(resident_.arena) {}
 
   Status open() {
@@ -101,6 +103,8 @@ class TieredTables final : public TableStorage {
     return {};
   }
 
+  std::vector<TableTiers> tiers() const override { return tiers_.tables(); }
+
   void give_back(const BatchRows& rows) override {
     for (const std::int32_t slot : rows.slots) {
       if (slot != RowIndex::kNone)
@@ -126,7 +130,9 @@ class TieredTables final : public TableStorage {
     pins_.clear();
     held_ = 0;
     broken_ = restore_tiers(layout_, resident_, disk_, from, others);
-    if (broken_) fetcher_.read_from(disk_.log());
+    if (!broken_) return broken_;
+    fetcher_.read_from(disk_.log());
+    tiers_.recount(resident_, disk_);
     return broken_;
   }
 
@@ -208,9 +214,11 @@ class TieredTables final : public TableStorage {
                              candidates_.begin() + static_cast<std::ptrdiff_t>(wanted));
     for (std::size_t i = 0; i < wanted; ++i) {
       const auto slot = static_cast<std::int32_t>(candidates_[i] & 0xffffffffU);
-      if ((resident_.flags[static_cast<std::size_t>(slot)] & ResidentRows::kDirty) != 0) {
-        leaving_.emplace_back(static_cast<std::uint64_t>(resident_.index.key_of(slot)), slot);
-      }
+      const auto number = static_cast<std::uint64_t>(resident_.index.key_of(slot));
+      const bool is_dirty =
+          (resident_.flags[static_cast<std::size_t>(slot)] & ResidentRows::kDirty) != 0;
+      if (is_dirty) leaving_.emplace_back(number, slot);
+      tiers_.left(disk_.table_of(number), is_dirty || disk_.was_written(number));
       resident_.index.erase(slot);
       missing_[next++].slot = slot;
     }
@@ -236,6 +244,7 @@ class TieredTables final : public TableStorage {
     resident_.arena.before_refill(slots_);
     RowFetcher::Rows wanted;
     for (const Missing& row : missing_) {
+      tiers_.came(row.feature, disk_.was_written(row.number));
       if (disk_.was_written(row.number)) {
         wanted.numbers.push_back(row.number);
         wanted.slots.push_back(row.slot);
@@ -254,6 +263,10 @@ class TieredTables final : public TableStorage {
   }
 
   void count(const BatchRows& rows) {
+    tiers_.looked_up(rows);
+    for (const Missing& row : missing_) {
+      tiers_.missed(row.feature, static_cast<std::uint64_t>(rows.times[row.row]));
+    }
     for (std::size_t row = 0; row < rows.num_rows(); ++row) {
       seen_.add(resident_.index.key_of(rows.slots[row]), 1);
     }
@@ -269,6 +282,7 @@ class TieredTables final : public TableStorage {
   DiskRows disk_;
   SlotPins pins_;
   FrequencySketch seen_;
+  TierCounts tiers_;
   std::uint64_t counted_ = 0;  ///< Additions since counts were halved.
   std::size_t hand_ = 0;       ///< Where the search for slots continues.
   std::size_t held_ = 0;

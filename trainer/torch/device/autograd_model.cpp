@@ -107,6 +107,7 @@ class AutogradModel final : public Model {
   }
 
   LookupCounts lookups() const override { return ahead_.lookups(); }
+  std::vector<TableTiers> tiers() const override { return ahead_.tiers(); }
 
   Status predict(const Batch& batch, std::span<float> scores) override {
     FOREBAY_CHECK(scores.size() == batch.rows);

@@ -35,6 +35,8 @@ class DeviceTables final : public TableStorage {
   std::vector<std::int64_t> folds() const override { return host_->folds(); }
   RowArena& arena(std::size_t feature) override { return host_->arena(feature); }
   bool looks_ahead() const override { return host_->looks_ahead(); }
+  /// Of the host: rows on the device have a slot there, too.
+  std::vector<TableTiers> tiers() const override { return host_->tiers(); }
   Status prepare(BatchRows& rows, std::uint64_t turn) override;
   void finish(std::uint64_t turn) override;
   Status borrow(BatchRows& rows, Use use) override;

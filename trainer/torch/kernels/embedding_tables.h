@@ -84,6 +84,7 @@ class EmbeddingTables {
              float learning_rate);
 
   LookupCounts lookups() const { return ahead_.lookups(); }
+  std::vector<TableTiers> tiers() const { return ahead_.tiers(); }
 
   /// Takes a snapshot of `others` and of the tables. Call it between two steps.
   Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) {
