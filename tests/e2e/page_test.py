@@ -1,60 +1,18 @@
 """The page of a running job, its report, and what both look like in Chromium.
 
 FOREBAY_PICTURES=DIR keeps the screenshots."""
-import contextlib
-import http.client
 import json
 import os
-import pathlib
 import re
-import signal
 import subprocess
 import unittest
 import urllib.request
 
-from support.browser import SOURCE, Browser
-from support.harness import Running, Scenario, main
+from support.browser import SOURCE
+from support.harness import Running, main
+from support.page import InChromium, Served
 
 IDS = ["verdict", "stages", "memory", "tuner", "nodes", "history"]
-SERIOUS = {"serious", "critical"}
-
-
-class Served(Scenario):
-    """A slow job with a page."""
-
-    def setUp(self):
-        super().setUp()
-        # Rows of 300 µs, more than a test waits for.
-        self.slow = self.job(order={"batch_size": 100, "epochs": 100}, transform=[{"op": "spin", "microseconds": 300}],
-                             tuner={"period": "500ms"}, run={"dashboard": "127.0.0.1:0"})
-        self.slow.put_criteo(4000, files=2)
-
-    def started(self, *options, job=None, command="ingest"):
-        running = (job or self.slow).start(command, *options)
-        self.addCleanup(lambda: running.process.returncode is None and running.signal(9))
-        self.wait_until(lambda: "dashboard: http://" in running.stderr_now() or not running.alive(), 60)
-        return running, re.search(r"dashboard: (http://\S+)", running.stderr_now())[1]
-
-    def get(self, address, path):
-        return json.loads(urllib.request.urlopen(address + path, timeout=20).read())
-
-    def refused(self, address, path, method="GET", **headers):
-        """The status of a request that is refused."""
-        host = re.match(r"http://([^/]+)/", address)[1]
-        with contextlib.closing(http.client.HTTPConnection(host, timeout=20)) as connection:
-            connection.request(method, path, headers=headers)
-            return connection.getresponse().status
-
-    def stopped(self, running):
-        running.signal(signal.SIGTERM)
-        ended = running.wait()
-        self.assertEqual(ended.status, 143, ended)
-        return ended
-
-    def report(self, *folders, out="run.html"):
-        ended = Running(["report", *folders, "--out", out, "--json"], self.folder).wait(60)
-        self.assertEqual(self.assert_done(ended)["output"], out)
-        return self.folder / out
 
 
 class Api(Served):
@@ -107,21 +65,7 @@ class Api(Served):
         self.assert_refused(Running(["report", "a", "b", "c"], self.folder).wait(60), 2, "two")
 
 
-class InChromium(Served):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
-
-    def shown(self, name, widths=(400, 2000)):
-        """Checks that the page fits its window, is accessible and has asked nobody else; takes pictures."""
-        for width in widths:
-            self.browser.resize(width)
-            self.browser.wait(f"document.documentElement.scrollWidth <= {width}", 10)
-            if os.environ.get("FOREBAY_PICTURES"):
-                self.browser.picture(pathlib.Path(os.environ["FOREBAY_PICTURES"]) / f"{name}-{width}.png")
-        self.assertEqual([each for each in self.browser.violations() if each["impact"] in SERIOUS], [])
-
+class Page(InChromium):
     def numbers(self):
         return self.browser.text(".tiles") + self.browser.text("#stages")
 
@@ -176,7 +120,7 @@ class InChromium(Served):
         self.assertIn("<no file>", self.browser.text("#nodes"))
         self.shown("nodes")
         self.browser.open(self.report("many", self.slow.folder, out="both.html").as_uri())
-        self.assertEqual(self.browser.ask("document.querySelectorAll('#comparison tbody tr').length"), 9)
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#comparison tbody tr').length"), 10)
         self.assertEqual(self.browser.ask("document.querySelectorAll('#nodes-2 tbody tr').length"), 0)
         self.shown("two")
         heard = self.browser.heard()

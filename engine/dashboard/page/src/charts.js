@@ -9,10 +9,14 @@ const CHARTS = [
   {title: 'Memory', key: 'memory_bytes', color: '--memory', text: format.bytes, binary: true},
   {title: 'CPUs busy', key: 'cpus_busy', color: '--cpus', text: (v) => format.rate(v, 'CPUs')},
   {title: 'Loss', key: 'loss', color: '--loss', text: format.metric, optional: true},
+  {title: 'AUC of evaluations', key: 'auc', color: '--auc', text: format.metric, optional: true, close: true},
 ];
 const HEIGHT = 150;
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** The range of values that are shown without zero, since their differences are small. */
+const around = (min, max) => [min - Math.max(0.002, 0.2 * (max - min)), max + Math.max(0.002, 0.2 * (max - min))];
 
 /** Steps of an axis of bytes: powers of two, so that its labels are short. */
 const BINARY_STEPS = Array.from({length: 60}, (_, i) => 2 ** i);
@@ -22,7 +26,8 @@ function options(chart, width, sync) {
                 font: '12px system-ui, sans-serif'};
   return {
     width, height: HEIGHT, cursor: {sync: {key: sync}, y: false}, legend: {show: false},
-    scales: {x: {time: true}, y: {range: (_, __, max) => [0, chart.top ?? (max > 0 ? 1.08 * max : 1)]}},
+    scales: {x: {time: true}, y: {range: (_, min, max) => chart.close ? around(min, max)
+      : [0, chart.top ?? (max > 0 ? 1.08 * max : 1)]}},
     axes: [
       {...axis, space: 70, size: 28, values: (_, times) => times.map((time) => format.clock(time).slice(0, times[1] - times[0] < 60 ? 8 : 5))},
       {...axis, size: 84, space: 36, values: (_, values) => values.map(chart.text),

@@ -37,6 +37,11 @@ export function bytes(value) {
   return known(value) ? scaled(value, [' B', ' KiB', ' MiB', ' GiB', ' TiB', ' PiB'], 1024) : '–';
 }
 
+/** 1234.5 → "1.23 kJ". */
+export function joules(value) {
+  return known(value) ? scaled(value, [' J', ' kJ', ' MJ', ' GJ'], 1000) : '–';
+}
+
 /** 0.123 → "12 %"; a digit more where that would be nothing or all. */
 export function percent(share) {
   if (!known(share)) return '–';

@@ -47,6 +47,27 @@ export function memoryParts(status) {
   return {used, limit: status.memory_limit_bytes ?? 0, parts};
 }
 
+const METHODS = {rapl: 'counted by RAPL', estimate: 'estimated from CPU seconds', nvml: 'GPUs counted by NVML'};
+
+/** The energy of a run: what it comes to a million rows, and how it is known; undefined if it is not. */
+export function energyOf({energy, rows}) {
+  if (!energy || energy.method === 'none' || !(rows > 0)) return undefined;
+  const how = METHODS[energy.cpu_method ?? energy.method] + (energy.gpu_joules === undefined ? '' : ', ' + METHODS.nvml);
+  const workers = energy.worker_method === undefined ? '' : METHODS[energy.worker_method];
+  return {joules: energy.joules, perMillion: 1e6 * energy.joules / rows, how, workerJoules: energy.worker_joules, workers};
+}
+
+/** A model's tables with the rows that are nowhere yet, and a line of all of them together. */
+export function tablesOf(learning) {
+  const whole = (table) => ({...table, rows_new: Math.max(0, table.rows - table.rows_in_memory - table.rows_on_disk)});
+  const tables = (learning?.tables ?? []).map(whole);
+  const sum = {name: 'all tables', row_bytes: tables[0]?.row_bytes ?? 0};
+  for (const key of ['rows', 'rows_in_memory', 'rows_on_disk', 'rows_new', 'lookups', 'lookups_found']) {
+    sum[key] = tables.reduce((before, table) => before + table[key], 0);
+  }
+  return {tables, sum};
+}
+
 /** Decisions with the rate that was measured after each of them, which the next one reports. */
 export function decisionsOf(events) {
   const all = events.filter((each) => each.event === 'decision').map((each) => ({...each.data}));

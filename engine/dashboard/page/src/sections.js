@@ -1,7 +1,7 @@
 // The sections of a run, each a function from data to elements.
 import {bar, el, note, table} from './dom.js';
 import * as format from './format.js';
-import {decisionsOf, memoryParts, runActivity, stageActivity} from './run_data.js';
+import {decisionsOf, energyOf, memoryParts, runActivity, stageActivity, tablesOf} from './run_data.js';
 
 const LIMITS = {
   trainer: 'Trainer-bound', cpus: 'CPU-bound', stage: 'Input-bound', input: 'Input-bound', batch: 'Input-bound',
@@ -26,6 +26,13 @@ function tile(name, value, more) {
   return el('div', {class: 'tile'}, el('dt', {}, name), el('dd', {}, value, more ? el('small', {}, more) : ''));
 }
 
+function energyTile(energy) {
+  if (!energy) return [];
+  const workers = energy.workers && `; of it workers ${format.joules(energy.workerJoules)}, ${energy.workers}`;
+  return [tile('Energy', format.joules(energy.perMillion),
+    `per million rows; ${format.joules(energy.joules)} in all, ${energy.how}${workers}`)];
+}
+
 /** The figures of now, or of the whole run. */
 export function tiles(status, before) {
   const now = runActivity(status, before);
@@ -42,6 +49,7 @@ export function tiles(status, before) {
       tile('Loss', format.metric(learning.loss), `step ${format.count(learning.step)}`)]),
     ...(last ? [tile('AUC', format.metric(last.auc),
       `log loss ${format.metric(last.log_loss)}, after step ${format.count(last.step)}`)] : []),
+    ...energyTile(energyOf(status)),
     tile('Damaged rows', format.count(status.bad_rows) + ' rows', `of ${format.count(status.bad_rows_allowed)} tolerated`),
   ];
 }
@@ -111,19 +119,37 @@ export function nodes(status, events) {
     node.could_make_per_second > 0 ? format.rate(node.could_make_per_second, 'splits/s') : '–',
     `${format.rate(node.busy_cpus, '').trim()} of ${format.count(node.cpus)} CPUs`,
     `${format.bytes(node.memory_bytes)} of ${format.bytes(node.memory_limit_bytes)}`,
+    node.joules > 0 ? (node.joules_counted ? '' : '≈\u00a0') + format.joules(node.joules) : '–',
     format.duration(node.silent_seconds) + ' ago']);
   const changes = events.filter((each) => each.event === 'node').slice(-MOST_ROWS).reverse();
   return [
     note(`${format.count(status.splits_finished)} of ${format.count(status.splits)} splits done, ` +
       `${format.count(status.splits_leased)} leased, ${format.count(status.splits_waiting)} waiting, ` +
-      `${format.count(status.splits_issued_again)} issued again.`),
+      `${format.count(status.splits_issued_again)} issued again. Energy with ≈ is estimated.`),
     ...(status.problems ?? []).map((problem) => el('p', {class: 'warning'}, problem)),
     table('Nodes of the cluster', [['Node', ''], ['Host', ''], ['State', 'text'], ['Leases', 'n'], ['Makes', 'n'],
-      ['Could make', 'n'], ['CPUs', 'n'], ['Memory', 'n'], ['Heard', 'n']], rows),
+      ['Could make', 'n'], ['CPUs', 'n'], ['Memory', 'n'], ['Energy', 'n'], ['Heard', 'n']],
+    rows),
     changes.length ? el('details', {}, el('summary', {}, `${changes.length} changes`),
       el('ul', {class: 'log'}, ...changes.map(({data}) => el('li', {}, el('time', {}, format.clock(data.time)),
         `${data.node} ${data.change}` + (data.trouble ? `: ${data.trouble}` : ''))))) : '',
   ];
+}
+
+/** Rows of the model's tables by tier. */
+function tiers(learning) {
+  const {tables, sum} = tablesOf(learning);
+  if (!tables.length) return [];
+  const share = (part, all) => (all > 0 ? format.percent(part / all) : '–');
+  const rows = [...(tables.length > 1 ? [sum] : []), ...tables].map((each) => [
+    each.name, format.count(each.rows) + ' rows', format.bytes(each.rows * each.row_bytes),
+    bar(`${each.name}: ${share(each.rows_in_memory, each.rows)} of the rows in memory, ` +
+      `${share(each.rows_on_disk, each.rows)} on the disk, ${share(each.rows_new, each.rows)} not used yet`, [
+      {share: each.rows_in_memory / each.rows, kind: 'm1'}, {share: each.rows_on_disk / each.rows, kind: 'm2'}]),
+    format.count(each.rows_in_memory) + ' rows', format.count(each.rows_on_disk) + ' rows',
+    format.count(each.rows_new) + ' rows', share(each.lookups_found, each.lookups)]);
+  return [table('Tables by tier', [['Table', ''], ['Size', 'n'], ['Bytes', 'n'], ['Where', 'wide'], ['In memory', 'n'],
+    ['On the disk', 'n'], ['Not used yet', 'n'], ['Lookups found in memory', 'n']], rows)];
 }
 
 /** What the model has learned, and where its tables lie. */
@@ -138,6 +164,7 @@ export function training(status) {
     lines.push(el('p', {}, `${format.percent(learning.lookups_ready / learning.lookups)} of ` +
       `${format.count(learning.lookups)} lookups were in memory in time.`));
   }
+  lines.push(...tiers(learning));
   const found = (learning?.evaluations ?? []).slice().reverse();
   lines.push(found.length
     ? table('Evaluations', [['After step', 'n'], ['AUC', 'n'], ['Log loss', 'n']],
@@ -160,7 +187,7 @@ export function comparison([one, other]) {
     const whole = runActivity(record.status);
     const last = record.learning?.evaluations?.[record.learning.evaluations.length - 1];
     const peak = Math.max(...record.history.map((sample) => sample.memory_bytes), 0);
-    return {rows: record.status.rows, seconds: record.status.seconds, rate: whole.rowsPerSecond, starved: whole.starved,
+    return {joules: energyOf(record.status)?.perMillion, rows: record.status.rows, seconds: record.status.seconds, rate: whole.rowsPerSecond, starved: whole.starved,
             cpus: whole.cpusBusy, peak, loss: record.learning?.loss, auc: last?.auc, bad: record.status.bad_rows};
   };
   const a = of(one), b = of(other);
@@ -170,6 +197,6 @@ export function comparison([one, other]) {
     row('Rows per second', 'rate', (v) => format.rate(v, 'rows/s')), row('Trainer waits', 'starved', format.percent),
     row('Time', 'seconds', format.duration), row('Rows', 'rows', (v) => format.count(v) + ' rows'),
     row('CPUs busy', 'cpus', (v) => format.rate(v, 'CPUs')), row('Memory at most', 'peak', format.bytes),
-    row('Loss', 'loss', format.metric), row('AUC', 'auc', format.metric),
+    row('Energy per million rows', 'joules', format.joules), row('Loss', 'loss', format.metric), row('AUC', 'auc', format.metric),
     row('Damaged rows', 'bad', (v) => format.count(v) + ' rows')]);
 }
