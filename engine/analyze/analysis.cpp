@@ -1,11 +1,14 @@
 #include "engine/analyze/analysis.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "engine/analyze/measured_run.h"
 #include "engine/analyze/rate_model.h"
+#include "engine/analyze/workers.h"
 #include "engine/process/machine.h"
+#include "engine/process/run_dir.h"
 #include "tuner/model/pipeline_estimate.h"
 
 namespace forebay {
@@ -20,12 +23,19 @@ tuner::PipelineEstimate estimate_of(const MeasuredRun& run) {
   return estimate;
 }
 
+/// Whether a trial says more than the model: its workers have come, and it has made some batches.
+bool is_enough(const MeasuredRun& run, const ClusterSpec& cluster) {
+  const std::uint64_t wanted = cluster.used() ? cluster.min_workers : 0;
+  return run.batches >= kFewestBatches && run.workers.count == wanted;
+}
+
 /// An analysis under way.
 class Analyzer {
  public:
   Analyzer(const JobSpec& job, const AnalysisOptions& options) : job_(job), options_(options) {}
 
   Result<Analysis> run() {
+    if (auto held = hold_folder(); !held) return pass(held);
     auto base = measure_job(job_, "the job as it is", kBaseShare);
     if (!base) return pass(base);
     Analysis analysis = read(*base);
@@ -35,6 +45,15 @@ class Analyzer {
   }
 
  private:
+  // Workers find the address of an analysis in the job's folder, where a run would have its own.
+  Status hold_folder() {
+    if (!job_.cluster.used()) return {};
+    auto held = RunDir::hold(job_.run.dir);
+    if (!held) return pass(held);
+    folder_.emplace(std::move(*held));
+    return {};
+  }
+
   Result<MeasuredRun> measure_job(const JobSpec& job, const std::string& what, double share) {
     return measure(job, {.what = what,
                          .length = std::chrono::nanoseconds(static_cast<std::int64_t>(
@@ -43,6 +62,8 @@ class Analyzer {
                          .progress = options_.progress,
                          .index_of = job_.run.dir});
   }
+
+  bool makes_splits() const { return !job_.cluster.used() || job_.cluster.local; }
 
   Analysis read(const MeasuredRun& run) const {
     const double cpus = run.limits.cpus;
@@ -59,13 +80,17 @@ class Analyzer {
                                            .before = run.first,
                                            .now = run.last,
                                            .limits = run.limits,
-                                           .tuned = job_.tuner.mode == "on"});
+                                           .tuned = job_.tuner.mode == "on",
+                                           .workers = run.workers,
+                                           .makes_splits = makes_splits()});
     analysis.what_ifs = what_ifs({.job = job_,
                                   .model = model,
                                   .pieces = analysis.pieces,
                                   .rows_per_second = analysis.rows_per_second,
                                   .machine_cpus = all_cpus_.most(),
-                                  .trials = !job_.cluster.used()});
+                                  .local_workers = [this](std::uint32_t workers) {
+                                    return local_workers_command(job_, workers, machine_);
+                                  }});
     analysis.limit =
         limiting_part_of(activity_of(run.first, run.last, cpus), job_.stages, analysis.pieces);
     return analysis;
@@ -82,9 +107,10 @@ class Analyzer {
       if (auto free = all_cpus_.set(all_cpus_.most()); !free) return free;
       auto run =
           measure_job(*each.trial, each.change, (1 - kBaseShare) / static_cast<double>(trials));
+      const ClusterSpec cluster = each.trial->cluster;
       each.trial.reset();
       if (options_.events.stop_requested()) return fail(Code::kUnavailable, "stopped");
-      if (run && run->batches < kFewestBatches) continue;
+      if (run && !is_enough(*run, cluster)) continue;
       each.rows_per_second = run ? run->rows_per_second() : 0;
       each.by_trial = true;
       if (!run) each.note = run.error().message;
@@ -94,7 +120,10 @@ class Analyzer {
 
   const JobSpec& job_;
   const AnalysisOptions& options_;
+  std::optional<RunDir> folder_;
   const CpuLimit all_cpus_;
+  const LocalMachine machine_{
+      .cpus = all_cpus_.numbers(), .memory = available_memory(), .program = options_.program};
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct AnalysisOptions {
   std::chrono::nanoseconds length{0};  ///< Of all runs together, without their starts.
   const RunEvents& events;
   std::function<void(const std::string&)> progress;
+  std::string program = {};  ///< Path of `forebay`, which trials start as workers; "": they do not.
 };
 
 /// Runs the job, predicts, tries out. kUnavailable "stopped" after a stop request.

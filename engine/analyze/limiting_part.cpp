@@ -33,7 +33,8 @@ std::string part_in(const Verdict& verdict, const StageList& stages,
 }
 
 bool takes_away(const WhatIf& what_if) {
-  return what_if.kind == Kind::kHalfCpus || what_if.kind == Kind::kHalfMemory;
+  return what_if.kind == Kind::kHalfCpus || what_if.kind == Kind::kHalfMemory ||
+         what_if.kind == Kind::kFewerWorkers;
 }
 
 std::string times(double gain) { return format_number(gain, 2) + " × the rows"; }

@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/thread/background_worker.h"
+#include "engine/cluster/trainer_view.h"
 #include "engine/job/quantity.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
@@ -27,6 +28,10 @@ constexpr double kMostTimes = 3;  // the length, for batches that take long
 
 /// The job without all that outlives the measurement.
 JobSpec measured_job(JobSpec job) {
+  // Workers look for the address where a run of the job has it.
+  if (job.cluster.used() && job.cluster.address_file.empty()) {
+    job.cluster.address_file = job.run.dir + "/address";
+  }
   job.run.dir += "/analyze";
   job.order.epochs = kWithoutEnd;
   job.trainer.checkpoint.clear();
@@ -52,13 +57,16 @@ class Sampler final : public RunView {
     into_.description = description_of(viewed_.run, viewed_.job, StageGroups::apart());
     viewed_.run.plan().measure_operators();
     start_ = observed_ = sample();
+    began_ = start_.at;
   }
 
   void look() override {
-    const auto passed = viewed_.run.clock().now() - start_.at;
+    RunSample now = sample();
+    // Workers that the job waits for are not there at once: its time begins with its first step.
+    if (viewed_.job.cluster.min_workers > 0 && now.steps == 0) start_ = observed_ = now;
+    const auto passed = now.at - start_.at;
     const auto warm_up = std::chrono::duration_cast<std::chrono::nanoseconds>(measuring_.length *
                                                                               measuring_.warm_up);
-    RunSample now = sample();
     if (!warm_ && passed >= warm_up && now.steps > 0) {
       warm_ = true;
       into_.first = now;
@@ -68,7 +76,7 @@ class Sampler final : public RunView {
     const bool enough = warm_ && now.steps >= into_.first.steps + kEnoughBatches;
     const bool over = passed >= measuring_.length && enough;
     const bool too_long =
-        in_seconds(passed) >= kMostTimes * std::max(1.0, in_seconds(measuring_.length));
+        in_seconds(now.at - began_) >= kMostTimes * std::max(1.0, in_seconds(measuring_.length));
     if (!ended_ && (over || too_long)) end(std::move(now));
   }
 
@@ -121,6 +129,7 @@ class Sampler final : public RunView {
     into_.history = viewed_.run.pipeline().history();
     into_.limits = limits();
     into_.batches = now.steps - into_.first.steps;
+    if (viewed_.cluster) into_.workers = workers_in(viewed_.cluster(), kLocalNode);
     into_.last = std::move(now);
     stop_.ask(SIGINT);
   }
@@ -132,6 +141,7 @@ class Sampler final : public RunView {
   MeasuredRun& into_;
   RunSample start_;
   RunSample observed_;
+  std::chrono::nanoseconds began_{0};
   bool warm_ = false;
   bool ended_ = false;
 };

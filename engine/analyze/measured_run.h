@@ -7,6 +7,7 @@
 
 #include "engine/analyze/rate_model.h"
 #include "engine/analyze/run_sample.h"
+#include "engine/analyze/workers.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/run_events.h"
 
@@ -22,6 +23,7 @@ struct MeasuredRun {
   std::vector<tuner::Observation> observations;
   tuner::Limits limits{};
   std::uint64_t batches = 0;  ///< Finished in the measured time.
+  Workers workers;            ///< At its end.
 
   double seconds() const;
   /// By the trainer's finished steps and its waits, so that a step under way at the end does not

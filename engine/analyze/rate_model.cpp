@@ -59,29 +59,36 @@ double splits_alone(const RateModel& model) {
   return model.tuned ? std::max(today, whole.rate(model, whole.planned(model))) : today;
 }
 
-/// Splits/s with workers: each makes what its stages can, and this machine the rest with the CPUs
-/// that taking and batching all of them leaves it.
-double splits_with_workers(const RateModel& model) {
+double splits_of_a_worker(const RateModel& model) {
+  if (model.worker_splits > 0) return model.worker_splits;
   RateModel worker = model;
   worker.workers = worker.batch_seconds = worker.batch_cpu = 0;
   worker.trainer_seconds = worker.outside_cpu = 0;
+  return splits_alone(worker);
+}
+
+/// Splits/s with workers: each makes what its stages can, and this machine the rest with the CPUs
+/// that taking and batching all of them leaves it.
+double splits_with_workers(const RateModel& model) {
   const double most = std::min(1 / std::max(model.trainer_seconds, kLeastSeconds),
                                1 / std::max(model.batch_seconds, kLeastSeconds));
-  const double remote = std::min(most, model.workers * splits_alone(worker));
-  const double received = kRemoteRowSeconds * model.rows_per_split;
+  const double remote = std::min(most, model.workers * splits_of_a_worker(model));
+  const double received = model.received_cpu;
   const double always = model.batch_cpu + model.outside_cpu;
   double stages = 0;
   for (const tuner::StageCost& cost : model.costs) stages += cost.seconds * cost.cpu;
   const double left = model.limits.cpus - remote * (always + received);
+  const double fed = model.limits.cpus / std::max(always + received, kLeastSeconds);
+  if (!model.makes_splits) return std::min(remote, fed);
   const double local = left / std::max(stages + always, kLeastSeconds);
   const double with = std::min(most, remote + std::clamp(local, 0.0, splits_alone(model)));
-  const double fed = model.limits.cpus / std::max(always + received, kLeastSeconds);
   return std::max(splits_alone(model), std::min(with, fed));
 }
 
 }  // namespace
 
 double rows_per_second(const RateModel& model) {
+  if (model.workers <= 0 && !model.makes_splits) return 0;
   const double splits = model.workers > 0 ? splits_with_workers(model) : splits_alone(model);
   return splits * model.rows_per_split;
 }
@@ -102,6 +109,9 @@ RateModel rate_model_of(const MeasuredCosts& measured) {
   model.prefetch = measured.description.default_prefetch;
   model.tuned = measured.tuned;
   model.limits = measured.limits;
+  model.workers = measured.workers.count;
+  model.worker_splits = measured.workers.splits_per_second;
+  model.makes_splits = measured.makes_splits;
   const PoolStats& batch = measured.now.pipeline.stages.back().pool;
   const PoolStats& before = measured.before.pipeline.stages.back().pool;
   const auto splits = static_cast<double>(
@@ -119,6 +129,8 @@ RateModel rate_model_of(const MeasuredCosts& measured) {
   const double cpu = measured.now.cpu_seconds - measured.before.cpu_seconds;
   model.outside_cpu = std::max(0.0, cpu - stages_cpu) / splits;
   model.rows_per_split = static_cast<double>(measured.now.rows - measured.before.rows) / splits;
+  // The measured CPU time outside has the cost of splits from workers already.
+  if (model.workers == 0) model.received_cpu = kRemoteRowSeconds * model.rows_per_split;
   return model;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/analyze/parts.h"
+#include "engine/analyze/workers.h"
 #include "tuner/allocation.h"
 #include "tuner/model/pipeline_estimate.h"
 #include "tuner/plan/plan.h"
@@ -27,7 +28,10 @@ struct RateModel {
   double trainer_seconds = 0;  ///< Of the trainer, a split.
   double outside_cpu = 0;  ///< CPU seconds a split outside of all stages: the trainer's, mostly.
   double rows_per_split = 1;
-  double workers = 0;  ///< Machines like this one that make splits for it.
+  double workers = 0;        ///< Machines that make splits for it.
+  double worker_splits = 0;  ///< Splits/s that each makes; 0: as many as this machine's stages.
+  bool makes_splits = true;  ///< This machine makes splits, too.
+  double received_cpu = 0;   ///< CPU seconds of this machine for a split from a worker.
 };
 
 /// CPU seconds that a row of a worker costs this machine beyond its batch (tests/bench/README.md).
@@ -49,6 +53,8 @@ struct MeasuredCosts {
   const RunSample& now;
   tuner::Limits limits{};
   bool tuned = false;
+  Workers workers = {};
+  bool makes_splits = true;
 };
 
 /// Returns the model of a run. Pure.

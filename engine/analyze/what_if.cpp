@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/analyze/workers.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {
@@ -30,18 +31,48 @@ class Changes {
         WhatIf{.kind = kind, .change = std::move(change), .rows_per_second = rate(changed)});
   }
 
-  /// A change with a trial: the same job under it, with the actors that the model plans there.
+  /// Whether the job can be run with the workers of `changed`.
+  bool can_run(const RateModel& changed) const {
+    const ClusterSpec& cluster = analysed_.job.cluster;
+    if (changed.workers <= 0) return changed.makes_splits;
+    const bool allowed =
+        cluster.max_workers == 0 || changed.workers <= static_cast<double>(cluster.max_workers);
+    return cluster.used() && !cluster.scale.empty() && allowed;
+  }
+
+  /// A change with a trial: the same job under it, with the actors that the model plans there, and
+  /// all of its workers from the start.
   void try_out(WhatIf& added, const RateModel& changed, JobSpec job) const {
-    if (!analysed_.trials) return;
+    if (!can_run(changed)) return;
+    if (changed.workers > 0) {
+      job.cluster.min_workers = job.cluster.max_workers =
+          static_cast<std::uint64_t>(changed.workers);
+    } else {
+      job.cluster = {};
+    }
+    run_as(added, changed, std::move(job));
+  }
+
+  /// The same for a job without workers, which `command` starts here.
+  void try_out_with(const std::string& command, WhatIf& added, const RateModel& changed) const {
+    JobSpec job = analysed_.job;
+    job.cluster.listen = "tcp://127.0.0.1:0";
+    job.cluster.address_file = local_workers_address(job);
+    job.cluster.scale = command;
+    job.cluster.min_workers = job.cluster.max_workers = static_cast<std::uint64_t>(changed.workers);
+    run_as(added, changed, std::move(job));
+  }
+
+  std::vector<WhatIf> take() { return std::move(list_); }
+
+ private:
+  static void run_as(WhatIf& added, const RateModel& changed, JobSpec job) {
     job.tuner.mode = "off";
     const auto actors = changed.tuned ? planned_actors(changed) : changed.actors;
     job.pipeline.actors.assign(actors.begin(), actors.end());
     added.trial = std::move(job);
   }
 
-  std::vector<WhatIf> take() { return std::move(list_); }
-
- private:
   const Analysed& analysed_;
   const double today_;
   std::vector<WhatIf> list_;
@@ -76,20 +107,38 @@ void add_batch_size(Changes& changes, const Analysed& analysed) {
   if (analysed.job.trainer.model == TrainerSpec::ModelKind::kEmulated) changed.trainer_seconds /= 2;
   JobSpec job = analysed.job;
   job.order.batch_size = twice;
-  if (learns(job.trainer.model) && !analysed.trials) return;
+  if (learns(job.trainer.model) && !changes.can_run(changed)) return;
   WhatIf& added =
       changes.add(Kind::kBatchSize, "order.batch_size = " + std::to_string(twice), changed);
   changes.try_out(added, changed, std::move(job));
 }
 
+/// The numbers of workers that are looked at where there are `now`.
+std::vector<std::uint32_t> worker_counts(std::uint32_t now) {
+  if (now == 0) return {1, 2, 4};
+  if (now == 1) return {0, 2};
+  return {now - 1, now + 1, 2 * now};
+}
+
+std::string name_of_workers(std::uint32_t workers, std::uint32_t now) {
+  const std::string count = workers == 0 ? "no" : std::to_string(workers);
+  const std::string unlike = now == 0 ? " like this machine" : " instead of " + std::to_string(now);
+  return count + (workers == 1 ? " worker" : " workers") + unlike;
+}
+
 void add_workers(Changes& changes, const Analysed& analysed) {
-  for (const int workers : {1, 2, 4}) {
+  const auto now = static_cast<std::uint32_t>(analysed.model.workers);
+  for (const std::uint32_t workers : worker_counts(now)) {
     RateModel changed = analysed.model;
     changed.workers = workers;
-    const std::string count = std::to_string(workers);
-    changes.add(Kind::kWorkers,
-                count + (workers == 1 ? " worker like this machine" : " workers like this machine"),
-                changed);
+    WhatIf& added = changes.add(workers < now ? Kind::kFewerWorkers : Kind::kWorkers,
+                                name_of_workers(workers, now), changed);
+    if (analysed.job.cluster.used()) {
+      changes.try_out(added, changed, analysed.job);
+    } else if (analysed.local_workers) {
+      const std::string command = analysed.local_workers(workers);
+      if (!command.empty()) changes.try_out_with(command, added, changed);
+    }
   }
 }
 

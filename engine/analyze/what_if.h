@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct WhatIf {
     kHalfMemory,
     kBatchSize,
     kWorkers,
+    kFewerWorkers,
     kDisk,
     kOperator,
     kTrainer,
@@ -41,11 +43,15 @@ struct Analysed {
   const std::vector<Piece>& pieces;
   double rows_per_second = 0;  ///< Measured.
   int machine_cpus = 1;        ///< That the process could use.
-  bool trials = true;          ///< Whether the job can be run again.
+  /// Returns a command that starts so many workers on this machine, called as `cluster.scale` is;
+  /// "": it cannot. Empty function: none are started.
+  std::function<std::string(std::uint32_t workers)> local_workers = {};
 };
 
 /// Returns all changes that are looked at, with the model's rates, half and twice the CPUs first.
-/// Pure.
+///
+/// Workers end with a run. So a job with workers is tried out only where `cluster.scale` starts
+/// them again, and without any of them always. Pure.
 std::vector<WhatIf> what_ifs(const Analysed& analysed);
 
 }  // namespace forebay

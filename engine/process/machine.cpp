@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "core/base/whole_file.h"
 
@@ -136,6 +135,14 @@ CpuLimit::CpuLimit(int place) : place_(place), allowed_(affinity()) {}
 
 CpuLimit::CpuLimit(std::shared_ptr<const ThreadGroup> group)
     : group_(std::move(group)), allowed_(affinity()) {}
+
+std::vector<int> CpuLimit::numbers() const {
+  std::vector<int> numbers;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed_)) numbers.push_back(cpu);
+  }
+  return numbers;
+}
 
 Status CpuLimit::set(int cpus) const {
   cpu_set_t kept = allowed_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/base/thread/start_thread.h"
@@ -46,6 +47,9 @@ class CpuLimit {
 
   /// Returns the number of CPUs it can use.
   int most() const { return CPU_COUNT(&allowed_); }
+
+  /// Returns their numbers, in order.
+  std::vector<int> numbers() const;
 
   /// Limits every thread, and all threads that they start later, to `cpus` CPUs, or to all if there
   /// are fewer. Any thread.

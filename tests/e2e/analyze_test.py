@@ -1,9 +1,11 @@
 """Where a job's time goes, what a change would bring, and what a run costs."""
+import os
 import signal
 import time
 import unittest
 
-from support.harness import Scenario
+from support.harness import FOREBAY, Running, Scenario
+from user_functions_test import udf
 
 SHARES = {"fetch", "decode", "transform", "hand-over", "link", "trainer"}
 
@@ -80,6 +82,78 @@ class Analyze(Scenario):
         finished = job.run("analyze")
         self.assertEqual(finished.status, 2, finished)
         self.assertIn("none/*.tsv", finished.err)
+
+
+# Starts workers that are not there; those of the trial before may just be ending.
+SCALE = """#!/bin/bash
+# usage: scale.sh N
+cd "$(dirname "$0")" || exit 1
+echo "$1" >>asked
+for ((i = 1; i <= $1; ++i)); do
+  [[ ! -f pid-$i ]] || tail -s 0.05 --pid="$(cat "pid-$i")" -f /dev/null
+  "$FOREBAY_BIN" worker --join .forebay/address --name "w$i" --cpus 1 --memory 200MiB --dir "worker-$i" \\
+    </dev/null >/dev/null 2>>workers.log &
+  echo $! >"pid-$i"
+done
+"""
+
+
+class WithWorkers(Scenario):
+    def waiting(self, **tables):
+        """A job whose splits wait 50 ms each, so that workers on the same CPUs help."""
+        job = self.job(order={"batch_size": 100}, transform=[{**udf("waits", params="50"), "stage": "work"}],
+                       pipeline={"memory": "300MiB", "cpus": 1}, trainer={"model": "none"}, tuner={"mode": "off"},
+                       **tables)
+        job.put_criteo(3000, files=3)
+        return job
+
+    def changes(self, job, seconds):
+        finished = job.run("analyze", "--seconds", seconds, "--json")
+        self.assertEqual(finished.status, 0, finished)
+        found = finished.json
+        return found, {each["change"]: each for each in found["what_if"]}
+
+    def test_a_job_that_starts_its_workers_is_tried_out_with_more_and_with_none(self):
+        job = self.waiting()
+        os.environ["FOREBAY_BIN"] = FOREBAY
+        job.put("scale.sh", SCALE).chmod(0o755)
+        job.change(cluster={"listen": "tcp://127.0.0.1:0", "scale": str(job.folder / "scale.sh"), "min_workers": 1,
+                            "max_workers": 2})
+        # One worker at first: another is asked for only where the trials need it.
+        found, changes = self.changes(job, "24")
+        self.assertGreater(found["rows"], 0)
+        workers = {name: each for name, each in changes.items() if " instead of " in name}
+        self.assertTrue(workers, changes)
+        self.assertTrue(any(each["by"] == "trial" for each in workers.values()), workers)
+        fewer = [each for name, each in workers.items() if name.startswith(("no workers", "1 worker"))]
+        self.assertLess(fewer[0]["predicted_rows_per_second"], 0.9 * found["rows_per_second"], found)
+        self.assertFalse((job.folder / ".forebay/address").exists())
+
+    def test_a_job_whose_workers_are_started_by_others_has_their_rates_from_the_model(self):
+        job = self.waiting(cluster={"listen": "tcp://127.0.0.1:0", "min_workers": 1})
+        running = job.start("analyze", "--seconds", "8", "--json")
+        self.addCleanup(lambda: running.process.returncode is None and running.signal(9))
+        address = job.folder / ".forebay/address"
+        self.wait_until(lambda: address.exists() or not running.alive())
+        self.assert_refused(job.run("ingest", "--json"), 2, ".forebay")
+        worker = Running(["worker", "--join", address, "--name", "w", "--cpus", "1", "--memory", "200MiB"], job.folder)
+        finished = running.wait()
+        self.assertEqual(finished.status, 0, finished)
+        worker.wait(60)
+        found = finished.json
+        changes = {each["change"]: each for each in found["what_if"]}
+        self.assertEqual(changes["no workers instead of 1"]["by"], "trial")
+        self.assertEqual(changes["2 workers instead of 1"]["by"], "model")
+        self.assertEqual(changes["pipeline.cpus = 2"]["by"], "model")
+        self.assertGreater(changes["2 workers instead of 1"]["gain"], 1.2)
+        self.assertLess(changes["no workers instead of 1"]["gain"], 0.8)
+
+    def test_a_job_without_workers_is_tried_out_with_one_on_other_cpus(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("there is one CPU")
+        found, changes = self.changes(self.waiting(), "12")
+        self.assertEqual(changes["1 worker like this machine"]["by"], "trial")
+        self.assertGreater(changes["1 worker like this machine"]["gain"], 1.2)
 
 
 class Costs(Scenario):

@@ -9,6 +9,7 @@
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "tools/command/commands.h"
+#include "tools/process/paths.h"
 #include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
 #include "tools/terminal/progress.h"
@@ -49,7 +50,9 @@ Exit run_analyze(const Invocation& invocation) {
   const auto show = [&line](const std::string& text) {
     if (line.is_due()) line.show(text);
   };
-  auto analysis = analyze(*job, {.length = *length, .events = events, .progress = show});
+  auto analysis = analyze(
+      *job,
+      {.length = *length, .events = events, .progress = show, .program = own_path().value_or("")});
   line.clear();
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!analysis) return Exit::unprepared(analysis.error());

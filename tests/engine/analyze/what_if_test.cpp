@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/analyze/limiting_part.h"
+#include "engine/analyze/workers.h"
 #include "tests/engine/analyze/analyzed_run.h"
 
 #include "tests/support/catch.h"
@@ -100,8 +101,105 @@ TEST_CASE("a change is tried out where the machine can, and the job can run agai
   CHECK(list[1].trial);  // 4 of 4
   job.pipeline.cpus = 4;
   CHECK_FALSE(what_ifs_of(model, job)[1].trial);  // 8 of 4
-  for (const WhatIf& each : what_ifs({.job = job, .model = model, .pieces = {}, .trials = false}))
+}
+
+/// A job that four milliseconds of each split are spent on, with so many workers of 100 splits/s.
+RateModel model_with(double workers) {
+  RateModel model = model_of(1, 4, 1);
+  model.workers = workers;
+  model.worker_splits = 100;
+  return model;
+}
+
+JobSpec job_with_workers(const std::string& scale) {
+  JobSpec job = job_of(kNone);
+  job.cluster.listen = "tcp://127.0.0.1:0";
+  job.cluster.scale = scale;
+  return job;
+}
+
+std::vector<std::string> worker_changes(const std::vector<WhatIf>& list) {
+  std::vector<std::string> changes;
+  for (const WhatIf& each : list) {
+    if (each.kind == Kind::kWorkers || each.kind == Kind::kFewerWorkers) {
+      changes.push_back(each.change);
+    }
+  }
+  return changes;
+}
+
+TEST_CASE("a job with workers is looked at with fewer and more of them", "[engine][analyze]") {
+  using Changes = std::vector<std::string>;
+  const JobSpec job = job_with_workers("");
+  CHECK(worker_changes(what_ifs_of(model_with(1), job)) ==
+        Changes{"no workers instead of 1", "2 workers instead of 1"});
+  CHECK(worker_changes(what_ifs_of(model_with(3), job)) ==
+        Changes{"2 workers instead of 3", "4 workers instead of 3", "6 workers instead of 3"});
+  CHECK(worker_changes(what_ifs_of(model_with(0), job)) == Changes{"1 worker like this machine",
+                                                                   "2 workers like this machine",
+                                                                   "4 workers like this machine"});
+}
+
+TEST_CASE("what workers were seen to make is what one more would make", "[engine][analyze]") {
+  // 250 splits/s of decode here, 100 of each worker.
+  const auto list = what_ifs_of(model_with(2), job_with_workers(""));
+  const WhatIf* more = find(list, Kind::kWorkers);
+  CHECK(more->change == "3 workers instead of 2");
+  CHECK(more->rows_per_second == Approx(550'000).epsilon(0.01));
+  CHECK(find(list, Kind::kFewerWorkers)->rows_per_second == Approx(350'000).epsilon(0.01));
+}
+
+TEST_CASE("a node that makes no splits has only those of its workers", "[engine][analyze]") {
+  RateModel model = model_with(2);
+  model.makes_splits = false;
+  CHECK(rows_per_second(model) == Approx(200'000));
+  model.trainer_seconds = 0.01;
+  CHECK(rows_per_second(model) == Approx(100'000));
+  model.workers = 0;
+  CHECK(rows_per_second(model) == 0);
+}
+
+TEST_CASE("a job with workers is tried out where it can start them again, or without any",
+          "[engine][analyze]") {
+  const auto started = what_ifs_of(model_with(2), job_with_workers("start.sh"));
+  REQUIRE(started[0].trial);  // half the CPUs
+  CHECK(started[0].trial->cluster.min_workers == 2);
+  CHECK(started[0].trial->cluster.max_workers == 2);
+  CHECK(find(started, Kind::kWorkers)->trial->cluster.min_workers == 3);
+  for (const WhatIf& each : what_ifs_of(model_with(2), job_with_workers(""))) {
     CHECK_FALSE(each.trial);
+  }
+  const auto alone = what_ifs_of(model_with(1), job_with_workers(""));
+  REQUIRE(find(alone, Kind::kFewerWorkers)->trial);
+  CHECK_FALSE(find(alone, Kind::kFewerWorkers)->trial->cluster.used());
+  CHECK_FALSE(find(alone, Kind::kWorkers)->trial);
+  // No more workers than the job allows, and none but them where this node makes no splits.
+  JobSpec few = job_with_workers("start.sh");
+  few.cluster.max_workers = 2;
+  CHECK_FALSE(find(what_ifs_of(model_with(2), few), Kind::kWorkers)->trial);
+  RateModel idle = model_with(1);
+  idle.makes_splits = false;
+  CHECK_FALSE(find(what_ifs_of(idle, few), Kind::kFewerWorkers)->trial);
+}
+
+TEST_CASE("a job without workers is tried out with those that fit on this machine",
+          "[engine][analyze]") {
+  const JobSpec job = job_of(kNone);
+  const RateModel model = model_of(1, 4, 1);
+  const auto list = what_ifs({.job = job,
+                              .model = model,
+                              .pieces = {},
+                              .rows_per_second = 1,
+                              .machine_cpus = 4,
+                              .local_workers = [](std::uint32_t workers) {
+                                return std::string(workers == 1 ? "start" : "");
+                              }});
+  const auto one = std::ranges::find(list, "1 worker like this machine", &WhatIf::change);
+  REQUIRE(one->trial);
+  CHECK(one->trial->cluster.scale == "start");
+  CHECK(one->trial->cluster.min_workers == 1);
+  CHECK(one->trial->cluster.address_file == local_workers_address(job));
+  CHECK_FALSE(std::ranges::find(list, "2 workers like this machine", &WhatIf::change)->trial);
 }
 
 TEST_CASE("a faster disk halves what load waits, not its CPU time", "[engine][analyze]") {
@@ -141,6 +239,7 @@ TEST_CASE("workers add what their CPUs make, until the trainer is the limit", "[
   model.actors = {1, 8, 1, 8};
   const double alone = rows_per_second(model);
   model.workers = 1;
+  model.received_cpu = kRemoteRowSeconds * model.rows_per_split;
   CHECK(rows_per_second(model) == Approx(2 * alone).epsilon(0.06));  // less 183 ns a row
   model.trainer_seconds = 1e-3 / (1.5 * alone / 1e6);
   CHECK(rows_per_second(model) == Approx(1.5 * alone));
@@ -164,6 +263,7 @@ TEST_CASE("three things to do come in order of gain, savings before what brings 
       {.kind = Kind::kHalfCpus, .change = "half", .rows_per_second = 99},
       {.kind = Kind::kHalfMemory, .change = "memory", .rows_per_second = 50},
       {.kind = Kind::kTwiceCpus, .change = "twice", .rows_per_second = 101},
+      {.kind = Kind::kFewerWorkers, .change = "fewer", .rows_per_second = 60},
       {.kind = Kind::kWorkers, .change = "worker", .rows_per_second = 150},
       {.kind = Kind::kTrainer, .change = "trainer", .rows_per_second = 200}};
   const auto advice = advice_of(list, 100);

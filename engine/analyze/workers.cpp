@@ -1,0 +1,63 @@
+#include "engine/analyze/workers.h"
+
+#include <algorithm>
+
+namespace forebay {
+namespace {
+
+/// A word of a shell's line.
+std::string quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char letter : text) word += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return word + "'";
+}
+
+/// `count` CPUs of the machine from place `first` on, as taskset takes them.
+std::string cpu_list(const LocalMachine& machine, std::size_t first, std::size_t count) {
+  std::string list;
+  for (std::size_t i = first; i < first + count; ++i) {
+    list += (list.empty() ? "" : ",") + std::to_string(machine.cpus[i]);
+  }
+  return list;
+}
+
+}  // namespace
+
+Workers workers_in(const scheduler::ClusterStatus& cluster, const std::string& local) {
+  Workers workers;
+  double splits = 0;
+  std::uint32_t known = 0;
+  for (const scheduler::NodeStatus& node : cluster.nodes) {
+    if (node.name == local || node.state != scheduler::NodeStatus::State::kPrepared) continue;
+    ++workers.count;
+    const double could_make = std::max(node.could_make, node.rate);
+    if (could_make <= 0) continue;
+    splits += could_make;
+    ++known;
+  }
+  if (known > 0) workers.splits_per_second = splits / known;
+  return workers;
+}
+
+// The job itself has the first CPUs, and a worker would take the same ones: each gets others.
+std::string local_workers_command(const JobSpec& job, std::uint32_t workers,
+                                  const LocalMachine& machine) {
+  const auto cpus = static_cast<std::size_t>(job.pipeline.cpus);
+  const bool fits = (workers + 1) * cpus <= machine.cpus.size() &&
+                    (workers + 1) * job.pipeline.memory_bytes <= machine.memory;
+  if (!fits || machine.program.empty()) return "";
+  std::string script;
+  for (std::uint32_t i = 0; i < workers; ++i) {
+    const std::string number = std::to_string(i + 1);
+    script += "taskset -c " + cpu_list(machine, (i + 1) * cpus, cpus) + " " +
+              quoted(machine.program) + " worker --join " + quoted(local_workers_address(job)) +
+              " --name worker-" + number + " --cpus " + std::to_string(cpus) + " --memory " +
+              std::to_string(job.pipeline.memory_bytes) + " --dir " +
+              quoted(job.run.dir + "/analyze/worker-" + number) + " </dev/null >/dev/null 2>&1 & ";
+  }
+  return "sh -c " + quoted(script);
+}
+
+std::string local_workers_address(const JobSpec& job) { return job.run.dir + "/analyze/address"; }
+
+}  // namespace forebay
