@@ -5,6 +5,8 @@
 namespace forebay {
 namespace {
 
+constexpr std::uint64_t kLeastMemory = std::uint64_t{256} << 20;  // of a worker
+
 /// A word of a shell's line.
 std::string quoted(const std::string& text) {
   std::string word = "'";
@@ -43,8 +45,9 @@ Workers workers_in(const scheduler::ClusterStatus& cluster, const std::string& l
 std::string local_workers_command(const JobSpec& job, std::uint32_t workers,
                                   const LocalMachine& machine) {
   const auto cpus = static_cast<std::size_t>(job.pipeline.cpus);
+  const std::uint64_t memory = std::min(job.pipeline.memory_bytes, machine.memory / 2 / workers);
   const bool fits = (workers + 1) * cpus <= machine.cpus.size() &&
-                    (workers + 1) * job.pipeline.memory_bytes <= machine.memory;
+                    memory >= std::min(job.pipeline.memory_bytes, kLeastMemory);
   if (!fits || machine.program.empty()) return "";
   std::string script;
   for (std::uint32_t i = 0; i < workers; ++i) {
@@ -52,7 +55,7 @@ std::string local_workers_command(const JobSpec& job, std::uint32_t workers,
     script += "taskset -c " + cpu_list(machine, (i + 1) * cpus, cpus) + " " +
               quoted(machine.program) + " worker --join " + quoted(local_workers_address(job)) +
               " --name worker-" + number + " --cpus " + std::to_string(cpus) + " --memory " +
-              std::to_string(job.pipeline.memory_bytes) + " --dir " +
+              std::to_string(memory) + " --dir " +
               quoted(job.run.dir + "/analyze/worker-" + number) + " </dev/null >/dev/null 2>&1 & ";
   }
   return "sh -c " + quoted(script);

@@ -25,9 +25,10 @@ struct LocalMachine {
   std::string program;       ///< Path of `forebay`; "": none can be started.
 };
 
-/// Returns a command that starts `workers` workers of `job` on the machine, each with as many CPUs
-/// and as much memory as the job has, on CPUs of their own; it is called as `cluster.scale` is. "":
-/// there is not enough of either, or no program. They join at the address in the file
+/// Returns a command that starts `workers` workers of `job` on the machine, called as
+/// `cluster.scale` is. Each has as many CPUs as the job, but others, and the job's memory, or its
+/// share of half of the machine's if that is less. "": there is not enough of either, or no
+/// program. They join at the address in the file
 /// local_workers_address(), and end with the job. Pure.
 std::string local_workers_command(const JobSpec& job, std::uint32_t workers,
                                   const LocalMachine& machine);

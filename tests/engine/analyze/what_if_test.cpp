@@ -273,5 +273,11 @@ TEST_CASE("three things to do come in order of gain, savings before what brings 
   CHECK(advice[2] == "half is enough: 99 rows/s");
 }
 
+TEST_CASE("fewer workers are advised where they are enough", "[engine][analyze]") {
+  const std::vector<WhatIf> list = {
+      {.kind = Kind::kFewerWorkers, .change = "1 worker instead of 2", .rows_per_second = 99}};
+  CHECK(advice_of(list, 100)[0] == "1 worker instead of 2 is enough: 99 rows/s");
+}
+
 }  // namespace
 }  // namespace forebay

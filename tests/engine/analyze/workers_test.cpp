@@ -16,11 +16,13 @@ NodeStatus node(const std::string& name, double rate, double could_make) {
   return node;
 }
 
+constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
+
 JobSpec small_job() {
   JobSpec job;
   job.run.dir = "it's/.forebay";
   job.pipeline.cpus = 2;
-  job.pipeline.memory_bytes = 100;
+  job.pipeline.memory_bytes = 600 * kMib;
   return job;
 }
 
@@ -38,21 +40,25 @@ TEST_CASE("workers that may make splits count, with what they could make", "[eng
 
 TEST_CASE("workers are started on CPUs of their own, behind those of the job",
           "[engine][analyze]") {
-  const LocalMachine machine{.cpus = {0, 1, 4, 5, 6, 7}, .memory = 300, .program = "/bin/forebay"};
+  const LocalMachine machine{
+      .cpus = {0, 1, 4, 5, 6, 7}, .memory = 2000 * kMib, .program = "/bin/forebay"};
   const std::string two = local_workers_command(small_job(), 2, machine);
   CHECK(two.starts_with("sh -c 'taskset -c 4,5 "));
   CHECK(two.find("taskset -c 6,7 ") != std::string::npos);
-  CHECK(two.find(" --cpus 2 --memory 100 ") != std::string::npos);
+  CHECK(two.find(" --cpus 2 --memory " + std::to_string(500 * kMib) + " ") != std::string::npos);
   CHECK(local_workers_address(small_job()) == "it's/.forebay/analyze/address");
 }
 
 TEST_CASE("no workers are started without CPUs, memory or a program for them",
           "[engine][analyze]") {
-  const LocalMachine machine{.cpus = {0, 1, 2, 3}, .memory = 200, .program = "/bin/forebay"};
+  const LocalMachine machine{.cpus = {0, 1, 2, 3}, .memory = 512 * kMib, .program = "/bin/forebay"};
   CHECK_FALSE(local_workers_command(small_job(), 1, machine).empty());
   CHECK(local_workers_command(small_job(), 2, machine).empty());
-  CHECK(local_workers_command(small_job(), 1, {machine.cpus, 199, machine.program}).empty());
-  CHECK(local_workers_command(small_job(), 1, {machine.cpus, 200, ""}).empty());
+  CHECK(local_workers_command(small_job(), 1, {machine.cpus, 511 * kMib, machine.program}).empty());
+  CHECK(local_workers_command(small_job(), 1, {machine.cpus, 512 * kMib, ""}).empty());
+  JobSpec tiny = small_job();
+  tiny.pipeline.memory_bytes = 100 * kMib;
+  CHECK_FALSE(local_workers_command(tiny, 1, {machine.cpus, 200 * kMib, "/bin/forebay"}).empty());
 }
 
 }  // namespace
