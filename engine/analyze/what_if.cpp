@@ -15,6 +15,11 @@ constexpr double kLittle = 0.02;     // a share of the time that no change is ma
 constexpr double kLeastGain = 1.03;  // of another allocation
 constexpr std::uint64_t kLeastMemory = std::uint64_t{1} << 20;
 
+/// Workers read the job from its text.
+void set_for_workers(JobSpec& job, const std::string& key, const std::string& value) {
+  job.source.sets.push_back(key + "=" + value);
+}
+
 /// Makes the list: the model's rate of each change, relative to the model's rate of today.
 class Changes {
  public:
@@ -68,8 +73,13 @@ class Changes {
  private:
   static void run_as(WhatIf& added, const RateModel& changed, JobSpec job) {
     job.tuner.mode = "off";
+    set_for_workers(job, "tuner.mode", "off");
     const auto actors = changed.tuned ? planned_actors(changed) : changed.actors;
     job.pipeline.actors.assign(actors.begin(), actors.end());
+    for (std::size_t i = 0; i < actors.size(); ++i) {
+      set_for_workers(job, "pipeline.allocation." + changed.description.stages[i].name,
+                      std::to_string(actors[i]));
+    }
     added.trial = std::move(job);
   }
 
@@ -107,6 +117,7 @@ void add_batch_size(Changes& changes, const Analysed& analysed) {
   if (analysed.job.trainer.model == TrainerSpec::ModelKind::kEmulated) changed.trainer_seconds /= 2;
   JobSpec job = analysed.job;
   job.order.batch_size = twice;
+  set_for_workers(job, "order.batch_size", std::to_string(twice));
   if (learns(job.trainer.model) && !changes.can_run(changed)) return;
   WhatIf& added =
       changes.add(Kind::kBatchSize, "order.batch_size = " + std::to_string(twice), changed);

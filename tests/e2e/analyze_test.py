@@ -113,20 +113,19 @@ class WithWorkers(Scenario):
         found = finished.json
         return found, {each["change"]: each for each in found["what_if"]}
 
-    def test_a_job_that_starts_its_workers_is_tried_out_with_more_and_with_none(self):
+    def test_a_job_that_starts_its_workers_is_tried_out_with_them_and_with_fewer(self):
         job = self.waiting()
         os.environ["FOREBAY_BIN"] = FOREBAY
         job.put("scale.sh", SCALE).chmod(0o755)
-        job.change(cluster={"listen": "tcp://127.0.0.1:0", "scale": str(job.folder / "scale.sh"), "min_workers": 1,
+        job.change(cluster={"listen": "tcp://127.0.0.1:0", "scale": str(job.folder / "scale.sh"), "min_workers": 2,
                             "max_workers": 2})
-        # One worker at first: another is asked for only where the trials need it.
         found, changes = self.changes(job, "24")
-        self.assertGreater(found["rows"], 0)
-        workers = {name: each for name, each in changes.items() if " instead of " in name}
-        self.assertTrue(workers, changes)
-        self.assertTrue(any(each["by"] == "trial" for each in workers.values()), workers)
-        fewer = [each for name, each in workers.items() if name.startswith(("no workers", "1 worker"))]
-        self.assertLess(fewer[0]["predicted_rows_per_second"], 0.9 * found["rows_per_second"], found)
+        for change in ("1 worker instead of 2", "order.batch_size = 200"):
+            self.assertEqual(changes[change]["by"], "trial", found)
+        self.assertLess(changes["1 worker instead of 2"]["gain"], 0.9)
+        self.assertEqual(changes["3 workers instead of 2"]["by"], "model")  # more than the job allows
+        self.assertGreater(changes["3 workers instead of 2"]["gain"], 1.1)
+        self.assertIn("1", (job.folder / "asked").read_text().split())
         self.assertFalse((job.folder / ".forebay/address").exists())
 
     def test_a_job_whose_workers_are_started_by_others_has_their_rates_from_the_model(self):

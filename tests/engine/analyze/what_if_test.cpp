@@ -166,6 +166,12 @@ TEST_CASE("a job with workers is tried out where it can start them again, or wit
   CHECK(started[0].trial->cluster.min_workers == 2);
   CHECK(started[0].trial->cluster.max_workers == 2);
   CHECK(find(started, Kind::kWorkers)->trial->cluster.min_workers == 3);
+  const auto sets = [&](Kind kind) { return find(started, kind)->trial->source.sets; };
+  CHECK(sets(Kind::kWorkers) ==
+        std::vector<std::string>{"tuner.mode=off", "pipeline.allocation.load=1",
+                                 "pipeline.allocation.decode=1", "pipeline.allocation.shuffle=1",
+                                 "pipeline.allocation.transform=1"});
+  CHECK(sets(Kind::kBatchSize).front() == "order.batch_size=2000");
   for (const WhatIf& each : what_ifs_of(model_with(2), job_with_workers(""))) {
     CHECK_FALSE(each.trial);
   }
