@@ -45,13 +45,27 @@ Status LinkTables::export_actor(const AnyActor& actor) {
       return fail(Code::kOverloaded, "the peer has been given " + std::to_string(exported_.size()) +
                                          " refs, more are not kept");
     }
-    found = exported_.emplace(number, Exported{actor.receiver, {}}).first;
+    found = exported_.emplace(number, Exported{actor.receiver, {}, 0}).first;
   }
+  ++found->second.messages;
   std::vector<const MessageType*>& types = found->second.types;
   for (const MessageType* type : actor.types) {
     if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
   }
   return {};
+}
+
+void LinkTables::take_back(std::uint64_t target) {
+  decltype(exported_)::node_type gone;  // The actor is released after the lock.
+  const std::lock_guard lock(mutex_);
+  const auto found = exported_.find(target);
+  if (found != exported_.end() && --found->second.messages == 0) gone = exported_.extract(found);
+}
+
+void LinkTables::forget(std::uint64_t target) {
+  decltype(exported_)::node_type gone;  // The actor is released after the lock.
+  const std::lock_guard lock(mutex_);
+  gone = exported_.extract(target);
 }
 
 LinkTarget LinkTables::exported(std::uint64_t target, std::uint64_t type) const {

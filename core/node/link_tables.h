@@ -49,6 +49,10 @@ class LinkTables {
 
   /// Makes an actor reachable for the peer, for the message types that the ref lists.
   Status export_actor(const AnyActor& actor);
+  /// Undoes one export_actor of this actor: the message that named it was not sent.
+  void take_back(std::uint64_t target);
+  /// Makes the actor unreachable for the peer, which has stopped it.
+  void forget(std::uint64_t target);
   /// The actor exported as `target`, null if there is none, and its type of this number if one of
   /// its refs lists that.
   LinkTarget exported(std::uint64_t target, std::uint64_t type) const;
@@ -66,6 +70,7 @@ class LinkTables {
   struct Exported {
     ReceiverPtr receiver;
     std::vector<const MessageType*> types;
+    std::size_t messages = 0;  // that named it
   };
 
   const Node::Options& limits_;

@@ -25,17 +25,28 @@ struct FramesGo {
 };
 
 /// Names the actors in one message and resolves such names; keeps the error if an actor cannot be
-/// named.
+/// named. The actors that it named stay exported only if the message is sent.
 class LinkContext final : public WireContext {
  public:
   explicit LinkContext(NodeLink& link) : link_(link) {}
+  ~LinkContext() override {
+    for (const auto& actor : named_) link_.take_back(*actor);
+  }
+  LinkContext(const LinkContext&) = delete;
+  LinkContext& operator=(const LinkContext&) = delete;
 
   std::string export_actor(const std::shared_ptr<void>& actor) override {
-    Result<std::string> name = link_.name_of(*std::static_pointer_cast<AnyActor>(actor));
-    if (name) return *name;
+    auto typed = std::static_pointer_cast<AnyActor>(actor);
+    Result<std::string> name = link_.name_of(*typed);
+    if (name) {
+      if (name->front() == 'm') named_.push_back(std::move(typed));
+      return *name;
+    }
     problem = name.error();
     return {};
   }
+  /// The message was sent.
+  void keep_names() { named_.clear(); }
 
   Result<std::shared_ptr<void>> import_actor(std::string_view name) override {
     Result<ReceiverPtr> actor = link_.actor_named(name);
@@ -47,6 +58,7 @@ class LinkContext final : public WireContext {
 
  private:
   NodeLink& link_;
+  std::vector<std::shared_ptr<AnyActor>> named_;
 };
 
 void tell_down(const std::vector<LinkTables::Watcher>& watchers,
@@ -97,12 +109,17 @@ Status NodeLink::send(std::uint64_t target, EnvelopePtr& envelope) {
   if (context.problem) return tl::unexpected<Error>(*context.problem);
   if (!asks) {
     Status sent = transmit(buffer);
-    if (sent) envelope.reset();
+    if (!sent) return sent;
+    context.keep_names();
+    envelope.reset();
     return sent;
   }
   if (Status kept = tables_.keep_question(question, envelope); !kept) return kept;
   Status sent = transmit(buffer);
-  if (sent) return sent;
+  if (sent) {
+    context.keep_names();
+    return sent;
+  }
   envelope = tables_.take_question(question);
   // The session ended meanwhile, and the asker was answered.
   return envelope == nullptr ? Status() : sent;
@@ -134,7 +151,8 @@ void NodeLink::answer(std::uint64_t question, const WireWriter& write) {
     write_head(buffer, NodeMessage::kAnswer, question);
     encode_value(Status(tl::unexpected<Error>(*context.problem)), buffer, &context);
   }
-  if (!transmit(buffer)) node_.count(&NodeCounts::unsent_answers);
+  if (!transmit(buffer)) return node_.count(&NodeCounts::unsent_answers);
+  if (!context.problem) context.keep_names();
 }
 
 void NodeLink::send_down(std::uint64_t target, const std::optional<Error>& crash) {
@@ -276,6 +294,7 @@ void NodeLink::take_stop(std::uint64_t target) {
   // A peer must not stop a published actor.
   const ReceiverPtr receiver = (target & kPublishedBit) != 0 ? nullptr : look_up(target).receiver;
   if (receiver == nullptr) return node_.count(&NodeCounts::unknown_actor);
+  tables_.forget(target);
   receiver->stop_behind_queue();
 }
 

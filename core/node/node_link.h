@@ -39,6 +39,10 @@ class NodeLink final : public std::enable_shared_from_this<NodeLink> {
 
   /// The two below convert actors inside messages to names and back.
   Result<std::string> name_of(const AnyActor& actor);
+  /// The message that named this actor was not sent.
+  void take_back(const AnyActor& actor) {
+    tables_.take_back(static_cast<std::uint64_t>(actor.receiver->id()));
+  }
   Result<ReceiverPtr> actor_named(std::string_view name);
 
  private:

@@ -6,9 +6,10 @@ namespace forebay {
 
 void KeptState::keep(const actors::Box& state, Done done) {
   PackedValue packed = pack(state);
-  if (!packed.actors.empty()) {
-    return done(
-        fail(Code::kInvalid, "a kept state must not hold references to actors; keep their names"));
+  if (!packed.actors.empty() || !packed.objects.empty()) {
+    return done(fail(Code::kInvalid,
+                     "a kept state must not hold references to actors or objects; keep the names "
+                     "of actors"));
   }
   if (packed.bytes.size() > kMostKeptBytes) {
     return done(fail(Code::kInvalid, "the state takes " + std::to_string(packed.bytes.size()) +

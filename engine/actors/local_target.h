@@ -11,6 +11,7 @@
 #include "core/runtime/actor_host.h"
 #include "core/runtime/actor_ref.h"
 #include "engine/actors/kept_state.h"
+#include "engine/actors/objects/objects.h"
 #include "engine/actors/user_message.h"
 
 namespace forebay {
@@ -20,7 +21,8 @@ namespace forebay {
 /// Owns nothing; `host` outlives it, as it must outlive its actors. Thread-safe.
 class UserHost : public actors::Host, public ActorFinder {
  public:
-  explicit UserHost(ActorHost& host) : host_(host) {}
+  explicit UserHost(ActorHost& host, Objects::Options objects = {})
+      : host_(host), objects_(host, std::move(objects)) {}
   ~UserHost() override { life_->store(false); }
   UserHost(const UserHost&) = delete;
   UserHost& operator=(const UserHost&) = delete;
@@ -30,13 +32,16 @@ class UserHost : public actors::Host, public ActorFinder {
   actors::TargetPtr spawn(const actors::SpawnOptions& options, actors::ActorFactory make,
                           KeptStatePtr kept);
   actors::TargetPtr target_of(const ReceiverPtr& receiver) override;
+  actors::ObjectPtr object_of(const SentObject& object) override { return objects_.take(object); }
 
+  Objects& objects() override { return objects_; }
   ActorHost& host() const { return host_; }
   /// False once this object is gone.
   const std::shared_ptr<std::atomic<bool>>& life() const { return life_; }
 
  private:
   ActorHost& host_;
+  Objects objects_;
   const std::shared_ptr<std::atomic<bool>> life_ = std::make_shared<std::atomic<bool>>(true);
 };
 

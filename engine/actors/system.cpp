@@ -29,7 +29,8 @@ ActorSystem::Options internal_options(const System::Options& options) {
 class System::Running {
  public:
   explicit Running(const Options& options)
-      : system_(internal_options(options), clock_), host_(system_.host()) {}
+      : system_(internal_options(options), clock_),
+        host_(system_.host(), {.limits = options.objects, .store = {}}) {}
   ~Running() { system_.shutdown(ActorHost::Stop::kNow); }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "engine/actors/local_target.h"
+#include "engine/actors/objects/objects.h"
 
 namespace forebay {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 /// Writes a user's value with the codec of `core/wire`.
 class PackingWriter final : public actors::Writer {
  public:
-  PackingWriter(WireBuffer& out, std::vector<AnyActor>& found) : encoder_(out), found_(found) {}
+  PackingWriter(WireBuffer& out, PackedValue& packed) : encoder_(out), packed_(packed) {}
 
   void nil() override { encoder_.nil(); }
   void boolean(bool value) override { encoder_.boolean(value); }
@@ -25,13 +26,18 @@ class PackingWriter final : public actors::Writer {
   void map(std::size_t count) override { encoder_.map(count); }
   void actor(const actors::TargetPtr& target) override {
     if (target == nullptr) return encoder_.nil();
-    encoder_.number(std::uint64_t{found_.size()});
-    found_.push_back(local_actor(*target));
+    encoder_.number(std::uint64_t{packed_.actors.size()});
+    packed_.actors.push_back(local_actor(*target));
+  }
+  void object(const actors::ObjectPtr& target) override {
+    if (target == nullptr) return encoder_.nil();
+    encoder_.number(std::uint64_t{packed_.objects.size()});
+    packed_.objects.push_back(sent(target));
   }
 
  private:
   Encoder encoder_;
-  std::vector<AnyActor>& found_;
+  PackedValue& packed_;
 };
 
 class PackedReader final : public actors::Reader {
@@ -59,6 +65,15 @@ class PackedReader final : public actors::Reader {
     if (index >= packed_.actors.size()) return refuse("names an actor that was not sent");
     target = finder_.target_of(packed_.actors[index].receiver);
     return target != nullptr || refuse("names an actor that cannot be reached from here");
+  }
+  bool object(actors::ObjectPtr& target) override {
+    target = nullptr;
+    if (decoder_.take_nil()) return true;
+    std::uint64_t index = 0;
+    if (!decoder_.number(index)) return false;
+    if (index >= packed_.objects.size()) return refuse("names an object that was not sent");
+    target = finder_.object_of(packed_.objects[index]);
+    return target != nullptr || refuse("names an object, which cannot be here");
   }
 
   /// Whether `read`, and no byte is left; else what is wrong.
@@ -89,7 +104,7 @@ PackedValue pack(const actors::Box& box) {
   thread_local WireBuffer buffer;  // keeps its capacity
   buffer.clear();
   packed.number = box.type()->number;
-  PackingWriter writer(buffer, packed.actors);
+  PackingWriter writer(buffer, packed);
   box.type()->write(box.data(), writer);
   packed.bytes.assign(buffer.bytes().begin(), buffer.bytes().end());
   return packed;

@@ -14,6 +14,7 @@
 #include "core/base/result.h"
 #include "core/runtime/actor_ref.h"
 #include "core/wire/codec.h"
+#include "engine/actors/objects/sent_object.h"
 
 namespace forebay {
 
@@ -21,8 +22,11 @@ namespace forebay {
 struct PackedValue {
   std::uint64_t number = 0;  ///< Of its tag.
   std::vector<std::byte> bytes;
-  std::vector<AnyActor> actors;  ///< The bytes name them by their index here.
-  static auto fields(auto& self) { return std::tie(self.number, self.bytes, self.actors); }
+  std::vector<AnyActor> actors;          ///< The bytes name them by their index here.
+  std::vector<SentObject> objects = {};  ///< In the same way.
+  static auto fields(auto& self) {
+    return std::tie(self.number, self.bytes, self.actors, self.objects);
+  }
 };
 
 /// A user's value, typed or packed. Received ones are packed until their actor's turn.
@@ -43,17 +47,19 @@ using UserRef = ActorRef<UserMessage>;
 
 std::size_t bytes_of(const UserMessage& message);
 
-/// Makes the public reference to an actor that a packed value names.
+/// Makes the public references to actors and objects that a packed value names.
 class ActorFinder {
  public:
   virtual ~ActorFinder() = default;
   virtual actors::TargetPtr target_of(const ReceiverPtr& receiver) = 0;
+  virtual actors::ObjectPtr object_of(const SentObject& object) = 0;
 };
 
 /// For values without references.
 class NoActors final : public ActorFinder {
  public:
   actors::TargetPtr target_of(const ReceiverPtr&) override { return nullptr; }
+  actors::ObjectPtr object_of(const SentObject&) override { return nullptr; }
 };
 
 PackedValue pack(const actors::Box& box);

@@ -26,6 +26,7 @@ Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
                                        .has_keys = !given.keys.empty(),
                                        .cpus = static_cast<std::uint64_t>(given.place.cpus),
                                        .memory_bytes = given.place.memory_bytes,
+                                       .objects = given.objects,
                                        .say = given.say});
     if (!hosting) return pass(hosting);
     end->hosting_ = std::move(*hosting);

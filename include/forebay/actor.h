@@ -63,6 +63,7 @@
 
 #include <forebay/future.h>
 #include <forebay/message.h>
+#include <forebay/object.h>
 
 namespace forebay::actors {
 
@@ -193,6 +194,7 @@ class Host {
   virtual ~Host() = default;
   /// `make` makes the actor, again after each crash.
   virtual TargetPtr spawn(const SpawnOptions& options, ActorFactory make) = 0;
+  virtual ObjectSpace& objects() = 0;
 };
 
 /// What a running handler can do; Forebay implements it.
@@ -250,6 +252,12 @@ class Context {
   /// Starts an actor in this process.
   template <class A, class... Args>
   typename A::Ref spawn(const SpawnOptions& options, Args... args);
+
+  /// Makes an object in this process; see put_at.
+  template <class T>
+  auto put(T value) {
+    return put_at(turn_.host().objects(), std::move(value));
+  }
 
   /// Ends this actor after the current message.
   void stop() { turn_.stop(); }
@@ -439,6 +447,7 @@ class System final {
     std::size_t threads = 2;  ///< For all actors without a thread of their own.
     /// Receives lines for the user, such as an error that no asker waited for. On any thread.
     std::function<void(const std::string&)> on_message = {};
+    ObjectLimits objects = {};
   };
 
   /// kUnavailable: no thread can be started.
@@ -457,6 +466,12 @@ class System final {
   template <class... Ms>
   void watch(const Ref<Ms...>& actor, std::function<void(const Down&)> function) {
     watch_at(host(), actor, std::move(function));
+  }
+
+  /// Makes an object in this process; see put_at.
+  template <class T>
+  auto put(T value) {
+    return put_at(host().objects(), std::move(value));
   }
 
   /// Stops all actors, each after the messages that wait for it, and waits for them. Not from a

@@ -42,7 +42,7 @@
 namespace forebay::actors {
 
 /// The version of what a library of actors and Forebay agree on.
-inline constexpr std::uint32_t kLibraryVersion = 2;
+inline constexpr std::uint32_t kLibraryVersion = 3;
 
 /// The arguments of an actor's constructor, as they travel.
 template <class... Args>
@@ -134,6 +134,7 @@ class Cluster final {
     std::chrono::nanoseconds patience = std::chrono::seconds(10);
     /// Receives lines for the user. On any thread.
     std::function<void(const std::string&)> on_message = {};
+    ObjectLimits objects = {};  ///< Of this program; a node has those of its options.
   };
 
   /// Blocks until the head answers. kInvalid: wrong address or keys; kUnavailable: no head answers.
@@ -192,6 +193,12 @@ class Cluster final {
   template <class... Ms>
   void watch(const Ref<Ms...>& actor, std::function<void(const Down&)> function) {
     watch_at(host(), actor, std::move(function));
+  }
+
+  /// Makes an object in this process, which nodes fetch from it; see put_at.
+  template <class T>
+  auto put(T value) {
+    return put_at(host().objects(), std::move(value));
   }
 
   Host& host();

@@ -10,10 +10,10 @@
 ///
 /// A message that is answered names the answer's type: `using Reply = int;`. Fields may be numbers,
 /// bool, enums, std::chrono::nanoseconds, std::string, std::optional, std::vector,
-/// std::map<std::string, …>, references to actors (`Ref`), and structs with a field list. Between
-/// processes a message is MessagePack: an array of its fields; a vector of numbers is one bin of
-/// little-endian numbers. New fields are only ever appended: fields that the sender does not know
-/// keep their defaults. Any other change needs another tag.
+/// std::map<std::string, …>, references to actors (`Ref`) and to objects (`Object`), and structs
+/// with a field list. Between processes a message is MessagePack: an array of its fields; a vector
+/// of numbers is one bin of little-endian numbers. New fields are only ever appended: fields that
+/// the sender does not know keep their defaults. Any other change needs another tag.
 #pragma once
 
 #include <array>
@@ -80,6 +80,10 @@ class Target;
 /// Keeps what a reference points to alive; the actor behind it may have ended.
 using TargetPtr = std::shared_ptr<Target>;
 
+class ObjectTarget;
+/// A counted reference to an object; see object.h.
+using ObjectPtr = std::shared_ptr<ObjectTarget>;
+
 /// Takes a value apart. Forebay implements it.
 class Writer {
  public:
@@ -95,6 +99,7 @@ class Writer {
   virtual void array(std::size_t count) = 0;
   virtual void map(std::size_t count) = 0;
   virtual void actor(const TargetPtr& target) = 0;
+  virtual void object(const ObjectPtr& target) = 0;
 };
 
 /// Puts a value together from bytes that nobody has checked. Each call returns whether it read a
@@ -115,6 +120,7 @@ class Reader {
   virtual bool array(std::size_t& count) = 0;
   virtual bool map(std::size_t& count) = 0;
   virtual bool actor(TargetPtr& target) = 0;
+  virtual bool object(ObjectPtr& target) = 0;
   /// Skips one value of any kind.
   virtual bool skip() = 0;
   /// Records what is wrong; returns false.
@@ -368,7 +374,7 @@ constexpr bool check_message() {
     static_assert(
         kAllWritable<decltype(M::fields(std::declval<M&>()))>,
         "A field of this message cannot be written: use numbers, bool, enums, "
-        "nanoseconds, std::string, optional, vector, map<string, …>, Ref, or structs that "
+        "nanoseconds, std::string, optional, vector, map<string, …>, Ref, Object, or structs that "
         "list their fields; or specialise forebay::actors::Field.");
   }
   static_assert(Writable<ReplyOf<M>>,

@@ -41,6 +41,12 @@ class TestSystem final {
     return spawn_at<A>(host(), options, std::move(args)...);
   }
 
+  /// Makes an object, as System::put does.
+  template <class T>
+  auto put(T value) {
+    return put_at(host().objects(), std::move(value));
+  }
+
   /// Lets an actor that the seed draws handle one message; false if no actor has one.
   bool step();
   /// Steps until no message is left; returns how many there were.

@@ -19,6 +19,7 @@ namespace {
 using namespace forebay::actors;  // NOLINT(google-build-using-namespace)
 using counting::Add;
 using counting::Counter;
+using counting::Holder;
 
 void print(const std::string& line) {
   std::printf("%s\n", line.c_str());
@@ -34,19 +35,72 @@ std::string words_of(const ActorPlace& place) {
   return place.node + ' ' + std::to_string(place.moves);
 }
 std::string words_of(const Counter::Ref&) { return "done"; }
+std::string words_of(const Holder::Ref&) { return "done"; }
+std::string words_of(const Object<counting::Bytes>&) { return "done"; }
+std::string words_of(const View<counting::Bytes>& view) {
+  return std::to_string(counting::sum_of(view));
+}
 
 template <class T>
 std::string words_of(const Result<T>& result) {
   return result ? words_of(*result) : words_of(result.error());
 }
 
+/// Keeps references to objects and to their holders by name.
+class Objects {
+ public:
+  explicit Objects(Cluster& cluster) : cluster_(cluster) {}
+
+  /// Nothing if it is another command.
+  std::string run(const std::string& command, const std::string& name, std::istringstream& rest) {
+    using namespace std::chrono_literals;
+    std::string other;
+    rest >> other;
+    const Holder::Ref holder = holders_[name];
+    if (command == "holder") {
+      return keep(
+          holders_[name],
+          cluster_.spawn<Holder>({.type = "holder", .name = name, .node = other}, 0).wait());
+    }
+    if (command == "put") return keep(objects_[name], cluster_.put(bytes(other)));
+    if (command == "forget") return (objects_.erase(name), "done");
+    if (command == "read") return words_of(objects_[name].get().wait());
+    if (command == "take") return words_of(holder.ask(counting::Take{objects_[other]}, 5s).wait());
+    if (command == "sum") return words_of(holder.ask(counting::Sum{}, 30s).wait());
+    if (command == "make") {
+      std::string object;
+      rest >> object;
+      return keep(objects_[object], holder.ask(counting::Make{std::stoi(other)}, 5s).wait());
+    }
+    return "";
+  }
+
+ private:
+  template <class T>
+  static std::string keep(T& into, Result<T> made) {
+    if (made) into = *made;
+    return words_of(made);
+  }
+  static counting::Bytes bytes(const std::string& mib) {
+    return counting::Bytes(static_cast<std::size_t>(std::stoi(mib)) << 20, std::byte{1});
+  }
+
+  Cluster& cluster_;
+  std::map<std::string, Holder::Ref> holders_;
+  std::map<std::string, Object<counting::Bytes>> objects_;
+};
+
 /// Keeps a reference to each actor by its name.
 class Program {
  public:
-  explicit Program(Cluster& cluster) : cluster_(cluster) {}
+  explicit Program(Cluster& cluster) : cluster_(cluster), objects_(cluster) {}
 
   std::string run(const std::string& command, const std::string& name, std::istringstream& rest) {
     using namespace std::chrono_literals;
+    const auto begin = rest.tellg();
+    if (std::string said = objects_.run(command, name, rest); !said.empty()) return said;
+    rest.clear();
+    rest.seekg(begin);
     int number = 0;
     rest >> number;
     const Counter::Ref actor = actors_[name];
@@ -122,6 +176,7 @@ class Program {
   }
 
   Cluster& cluster_;
+  Objects objects_;
   std::map<std::string, Counter::Ref> actors_;
 };
 
@@ -129,8 +184,9 @@ class Program {
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  auto cluster =
-      Cluster::join({.head = argv[1], .patience = std::chrono::seconds(argc > 2 ? 1 : 10)});
+  auto cluster = Cluster::join({.head = argv[1],
+                                .patience = std::chrono::seconds(argc > 2 ? 1 : 10),
+                                .objects = {.memory_bytes = std::uint64_t{64} << 20}});
   if (!cluster) {
     print(words_of(cluster.error()));
     return 1;

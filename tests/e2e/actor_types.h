@@ -73,4 +73,51 @@ struct Counter : forebay::actors::Actor<Counter, Add, Total, Wait, Throw, Crash,
   std::vector<Promise<int>> waiting;
 };
 
+using Bytes = std::vector<std::byte>;
+
+/// Answered when the actor has the reference.
+struct Take {
+  static constexpr std::string_view kTag = "counting/take";
+  forebay::actors::Object<Bytes> object;
+  static auto fields(auto& self) { return std::tie(self.object); }
+};
+/// Makes an object of so many MiB, which this actor does not keep.
+struct Make {
+  static constexpr std::string_view kTag = "counting/make";
+  using Reply = forebay::actors::Object<Bytes>;
+  int mib = 0;
+  static auto fields(auto& self) { return std::tie(self.mib); }
+};
+/// The sum of the object's bytes.
+struct Sum {
+  static constexpr std::string_view kTag = "counting/sum";
+  using Reply = int;
+  static auto fields(auto&) { return std::tie(); }
+};
+
+inline int sum_of(const forebay::actors::View<Bytes>& view) {
+  int sum = 0;
+  for (const std::byte value : view) sum += static_cast<int>(value);
+  return sum;
+}
+
+/// Holds a reference to one object.
+struct Holder : forebay::actors::Actor<Holder, Take, Make, Sum> {
+  explicit Holder(int /*unused*/) {}
+  void on(const Take& take) { object = take.object; }
+  forebay::actors::Result<forebay::actors::Object<Bytes>> on(const Make& make, Context& context) {
+    return context.put(Bytes(static_cast<std::size_t>(make.mib) << 20, std::byte{1}));
+  }
+  Future<int> on(const Sum&, Context& context) {
+    const Promise<int> sum;
+    context.then(object.get(), [sum](forebay::actors::Result<forebay::actors::View<Bytes>> view) {
+      if (!view) return sum.set(view.error());
+      sum.set(sum_of(*view));
+    });
+    return sum.future();
+  }
+
+  forebay::actors::Object<Bytes> object;
+};
+
 }  // namespace counting

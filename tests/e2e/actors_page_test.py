@@ -59,7 +59,7 @@ class ActorsInTenMinutes(Scenario):
         files = {re.match(r"// (\w+\.\w+)\n", code)[1]: code for code in blocks("cpp")}
         programs = [name[:-4] for name in files if "main(" in files[name]]
         said = blocks("text")
-        self.assertEqual((len(files), len(programs), len(said)), (6, 4, 4))
+        self.assertEqual((len(files), len(programs), len(said)), (7, 5, 5))
         for name, code in files.items():
             (self.folder / name).write_text(code)
         configure(self.folder, PREFIX)

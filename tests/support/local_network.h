@@ -68,6 +68,7 @@ class LocalTransport final : public Transport {
     if (found == others_.end()) return fail(Code::kUnavailable, "the session is over");
     if (refuses_with) return tl::unexpected<Error>(*refuses_with);
     LocalTransport* other = found->second;
+    sent_frame_bytes += bytes_of(body);
     network_.events_.emplace_back(
         [other, peer, bytes = std::vector<std::byte>(head.begin(), head.end()), body] {
           if (other->others_.contains(peer)) other->handler_->on_message(peer, bytes, body);
@@ -87,9 +88,11 @@ class LocalTransport final : public Transport {
   }
 
   void stop() override {
+    std::erase_if(network_.listening_, [this](const auto& one) { return one.second == this; });
     while (!others_.empty()) close(others_.begin()->first, "stopped");
   }
 
+  std::size_t sent_frame_bytes = 0;   ///< To all peers.
   std::optional<Error> refuses_with;  ///< The result of every `send` from now on.
 
  private:

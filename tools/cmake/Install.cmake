@@ -42,7 +42,7 @@ endfunction()
 forebay_install_archive(loader FROM engine_loader EXPORT ForebayLoader OUTPUT forebay
                         HEADERS loader.h)
 forebay_install_archive(actors FROM engine_actors EXPORT ForebayActors OUTPUT forebay_actors
-                        HEADERS actor.h future.h message.h testing.h)
+                        HEADERS actor.h future.h message.h object.h testing.h)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ForebayConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/ForebayConfig.cmake

@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/runtime/ask.h"
 #include "engine/actors/cluster/name_resolver.h"
+#include "engine/actors/cluster/network_objects.h"
 #include "engine/actors/local_target.h"
 #include "engine/network/network_endpoint.h"
 
@@ -28,10 +29,10 @@ constexpr std::chrono::seconds kGroupPatience(35);
 /// What the head needs to start the actor; fails if an argument holds a reference to an actor.
 forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& start) {
   PackedValue packed = pack(start);
-  if (!packed.actors.empty()) {
+  if (!packed.actors.empty() || !packed.objects.empty()) {
     return fail(forebay::Code::kInvalid, "actor " + options.name +
                                              ": its arguments must not hold references to "
-                                             "actors; send them in a message");
+                                             "actors or objects; send them in a message");
   }
   if (!(options.cpus >= 0 && options.cpus <= kMostCpus)) {
     return fail(forebay::Code::kInvalid,
@@ -70,7 +71,9 @@ class Cluster::Running {
       return fail(status.error().code, "head: " + status.error().message);
     }
     if (auto status = running->await_head(options.patience); !status) return pass(status);
-    running->host_.emplace(running->net_->actors().host());
+    running->host_.emplace(running->net_->actors().host(),
+                           objects_of(options.objects, "", *running->net_));
+    publish(running->host_->objects(), *running->net_);
     running->resolver_ = running->net_->actors().spawn(
         {.name = "names", .mailbox_bytes = kNetMailbox},
         [resolver =

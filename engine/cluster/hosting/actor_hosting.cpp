@@ -1,26 +1,12 @@
 #include "engine/cluster/hosting/actor_hosting.h"
 
-#include <unistd.h>
-
-#include <chrono>
-#include <cstdint>
 #include <utility>
 
-#include "core/base/random.h"
 #include "engine/actors/cluster/actor_node.h"
+#include "engine/actors/cluster/network_objects.h"
 #include "engine/cluster/head_location.h"
 
 namespace forebay {
-namespace {
-
-/// A number that another process of this name does not have.
-std::uint64_t number_of_process() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return mix64(static_cast<std::uint64_t>(now.count()), static_cast<std::uint64_t>(::getpid()));
-}
-
-}  // namespace
-
 Result<std::unique_ptr<ActorHosting>> ActorHosting::load(Options options) {
   auto libraries = ActorLibraries::load(options.libraries);
   if (!libraries) return pass(libraries);
@@ -32,9 +18,11 @@ Status ActorHosting::open(NetworkEndpoint& net, std::function<DirectoryRef()> di
   const std::string any = options_.has_keys ? "0.0.0.0:0" : "127.0.0.1:0";
   auto address = net.listen(options_.listen.empty() ? any : options_.listen);
   if (!address) return fail(address.error().code, "--listen: " + address.error().message);
-  host_ = std::make_unique<UserHost>(net.actors().host());
+  const std::string here = reachable(*address);
+  host_ = std::make_unique<UserHost>(net.actors().host(), objects_of(options_.objects, here, net));
+  publish(host_->objects(), net);
   const ActorNode::Options node{.name = options_.name,
-                                .address = reachable(*address),
+                                .address = here,
                                 .process = number_of_process(),
                                 .cpus = options_.cpus,
                                 .memory_bytes = options_.memory_bytes,

@@ -26,6 +26,7 @@ class ActorHosting {
     bool has_keys = false;
     std::uint64_t cpus = 0;  ///< That its actors may need together, as is the memory.
     std::uint64_t memory_bytes = 0;
+    actors::ObjectLimits objects = {};
     std::function<void(const std::string&)> say = {};
   };
 

@@ -67,6 +67,28 @@ TEST_CASE_METHOD(TablesFixture, "an exported actor takes the messages that its r
   CHECK(tables.export_actor(actor()).error().code == Code::kOverloaded);
 }
 
+TEST_CASE_METHOD(TablesFixture, "an actor stays exported while a message that was sent named it",
+                 "[core][node]") {
+  const AnyActorHere::Ref here = actor();
+  REQUIRE(tables.export_actor(here));
+  REQUIRE(tables.export_actor(here));
+  tables.take_back(number_of(here));
+  CHECK(tables.exported(number_of(here), 0).receiver == here.receiver());
+  tables.take_back(number_of(here));
+  CHECK(tables.exported(number_of(here), 0).receiver == nullptr);
+  tables.take_back(number_of(here));  // not known: nothing happens
+  REQUIRE(tables.export_actor(actor()));
+}
+
+TEST_CASE_METHOD(TablesFixture, "an actor that the peer has stopped is not kept", "[core][node]") {
+  const AnyActorHere::Ref here = actor();
+  REQUIRE(tables.export_actor(here));
+  REQUIRE(tables.export_actor(here));
+  tables.forget(number_of(here));
+  CHECK(tables.exported(number_of(here), 0).receiver == nullptr);
+  CHECK(tables.export_actor(actor()));
+}
+
 TEST_CASE_METHOD(TablesFixture, "watches of a peer are counted", "[core][node]") {
   CHECK(tables.begin_watch());
   CHECK_FALSE(tables.begin_watch());

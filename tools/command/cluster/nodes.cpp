@@ -101,6 +101,22 @@ Result<WorkerSetup> place_of(const Invocation& invocation) {
   return place;
 }
 
+/// Reads what the objects of a worker's actors may take.
+Status read_object_limits(const Invocation& invocation, WorkerNode::Options& options) {
+  options.objects.memory_bytes = options.place.memory_bytes / 4;
+  options.objects.folder = invocation.value("--object-dir");
+  OptionReader read(invocation);
+  read.value("--object-memory", options.objects.memory_bytes, "a size, such as 2GiB", parse_size);
+  read.value("--object-disk", options.objects.disk_bytes, "a size, such as 20GiB", parse_size);
+  if (!read.status()) return read.status();
+  for (const char* option : {"--listen", "--object-memory", "--object-disk", "--object-dir"}) {
+    if (invocation.has(option) && options.actors.empty()) {
+      return fail(Code::kInvalid, std::string(option) + ": goes with --actors only");
+    }
+  }
+  return {};
+}
+
 Result<WorkerNode::Options> worker_options_of(const Invocation& invocation) {
   WorkerNode::Options options;
   options.join = invocation.value("--join");
@@ -115,9 +131,7 @@ Result<WorkerNode::Options> worker_options_of(const Invocation& invocation) {
   options.keys = invocation.value("--keys");
   options.actors = invocation.values("--actors");
   options.listen = invocation.value("--listen");
-  if (!options.listen.empty() && options.actors.empty()) {
-    return fail(Code::kInvalid, "--listen: goes with --actors only");
-  }
+  if (auto status = read_object_limits(invocation, options); !status) return pass(status);
   options.say = say_as_worker;
   // Ends the process at once, since the responsible function may never return; the worker's splits
   // are reissued to others.

@@ -1,0 +1,48 @@
+#include "engine/actors/objects/sent_object.h"
+
+#include <span>
+
+namespace forebay {
+namespace {
+
+/// Lives in the tables of one session, which drop it when the peer stops it and when the session
+/// ends.
+class Loan final : public Receiver {
+ public:
+  explicit Loan(ObjectKeepPtr keep)
+      : Receiver(keep->host(), keep->host().next_id()), keep_(std::move(keep)) {}
+
+  Status push(EnvelopePtr&, MailboxCredit) override {
+    return fail(Code::kInvalid, "a loan takes no messages");
+  }
+  void watch(ReceiverPtr) override {}
+  void stop_behind_queue() override {}
+
+ private:
+  const ObjectKeepPtr keep_;
+};
+
+/// The receiver's end of a loan.
+class Borrowed final : public ObjectKeep {
+ public:
+  explicit Borrowed(ActorRef<> loan)
+      : ObjectKeep(loan.receiver()->host()), loan_(std::move(loan)) {}
+  ~Borrowed() override { loan_.stop(); }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+
+ private:
+  const ActorRef<> loan_;
+};
+
+}  // namespace
+
+AnyActor lend(const ObjectKeepPtr& keep) {
+  return keep == nullptr ? AnyActor() : AnyActor(std::make_shared<Loan>(keep), {});
+}
+
+ObjectKeepPtr borrow(const ActorRef<>& loan) {
+  return loan.receiver() == nullptr ? nullptr : std::make_shared<const Borrowed>(loan);
+}
+
+}  // namespace forebay
