@@ -176,6 +176,13 @@ struct Down {
   static auto fields(auto& self) { return std::tie(self.actor, self.reason); }
 };
 
+/// Forebay → actor: it has been started, also again on another node. Only an actor that lists this
+/// message gets it; it comes before those of others. Not sent after a crash.
+struct Started {
+  static constexpr std::string_view kTag = "forebay/started";
+  static auto fields(auto&) { return std::tie(); }
+};
+
 /// How an actor is run.
 struct SpawnOptions {
   std::string name = "actor";               ///< In messages; need not be unique.
@@ -303,6 +310,7 @@ template <class Self, class... Ms>
 class Actor : public ActorObject {
  public:
   using Ref = actors::Ref<Ms...>;
+  static constexpr bool kGetsStarted = kIsOneOf<Started, Ms...>;
 
   const ValueType* message_type(std::uint64_t number) const final {
     const ValueType* found = nullptr;
@@ -405,10 +413,12 @@ template <class A, class... Args>
 typename A::Ref spawn_at(Host& host, const SpawnOptions& options, Args... args) {
   static_assert(std::constructible_from<A, const Args&...>,
                 "The actor has no constructor for these arguments.");
-  return typename A::Ref(
+  const typename A::Ref ref(
       host.spawn(options, [... args = std::move(args)]() -> std::unique_ptr<ActorObject> {
         return std::make_unique<A>(args...);
       }));
+  if constexpr (A::kGetsStarted) static_cast<void>(ref.tell(Started{}));
+  return ref;
 }
 
 template <class A, class... Args>

@@ -22,7 +22,7 @@
 ///
 /// Another program finds it: `cluster->find<Counter>("c")`. A `tell` to another process succeeds
 /// when the message is queued for sending; a full mailbox there drops it. Use `ask` where it
-/// matters. docs/actors.md says what happens when a node dies.
+/// matters. docs/actors.md says what happens when a node dies. task.h runs functions on nodes.
 #pragma once
 
 #include <chrono>
@@ -38,6 +38,7 @@
 #include <vector>
 
 #include <forebay/actor.h>
+#include <forebay/task.h>
 
 namespace forebay::actors {
 
@@ -68,6 +69,11 @@ constexpr bool check_start() {
 class ActorTypes {
  public:
   using Make = std::unique_ptr<ActorObject> (*)(const void* start);
+  struct Type {
+    const ValueType* start = nullptr;  ///< Of the arguments.
+    Make make = nullptr;
+    bool gets_started = false;
+  };
 
   virtual ~ActorTypes() = default;
 
@@ -76,15 +82,23 @@ class ActorTypes {
   template <class A, class... Args>
   void add(std::string_view type) {
     static_assert(check_start<A, Args...>());
-    add_type(type, kTypeOf<StartArgs<Args...>>,
-             [](const void* start) -> std::unique_ptr<ActorObject> {
-               return std::apply([](const Args&... args) { return std::make_unique<A>(args...); },
-                                 static_cast<const StartArgs<Args...>*>(start)->values);
-             });
+    add_type(type, {kTypeOf<StartArgs<Args...>>,
+                    [](const void* start) -> std::unique_ptr<ActorObject> {
+                      return std::apply(
+                          [](const Args&... args) { return std::make_unique<A>(args...); },
+                          static_cast<const StartArgs<Args...>*>(start)->values);
+                    },
+                    A::kGetsStarted});
+  }
+
+  /// Lets programs run this function on nodes by the name `task`; see task.h.
+  template <auto kFunction>
+  void add_task(std::string_view task) {
+    add<TaskActor<kFunction>>(task);
   }
 
  protected:
-  virtual void add_type(std::string_view type, const ValueType* start, Make make) = 0;
+  virtual void add_type(std::string_view name, const Type& type) = 0;
 };
 
 /// Which of the nodes with room an actor goes to.
@@ -172,6 +186,18 @@ class Cluster final {
     return promise.future();
   }
 
+  /// Runs a function on a node that has it and room for it, and on another one if that node dies;
+  /// see task.h. The answer is the function's, or why it was not run.
+  template <auto kFunction, class... Args>
+  Future<TaskReply<kFunction>> run(const TaskOptions& options, Args&&... args) {
+    const Promise<TaskReply<kFunction>> promise;
+    const auto call =
+        spawn_here<TaskCall<kFunction>>({.name = options.task}, starter_of(options), options,
+                                        TaskArgs<kFunction>(std::forward<Args>(args)...), promise);
+    static_cast<void>(call.tell(TryTask{}));
+    return promise.future();
+  }
+
   /// The actor of that name, which accepts the messages of A. kNotFound: there is none.
   template <class A>
   Future<typename A::Ref> find(const std::string& name) {
@@ -208,6 +234,8 @@ class Cluster final {
   explicit Cluster(std::unique_ptr<Running> running);
 
   Future<TargetPtr> spawn_named(const ClusterSpawn& options, Box start);
+  /// What starts an actor that runs the task, each time under another name.
+  std::function<Future<TargetPtr>()> starter_of(const TaskOptions& options);
   Future<TargetPtr> find_named(const std::string& name);
   Future<std::vector<TargetPtr>> spawn_all(const std::vector<ClusterSpawn>& group,
                                            const Box& start);

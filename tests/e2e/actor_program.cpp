@@ -115,6 +115,10 @@ class Program {
     if (command == "throw") return words_of(actor.ask(counting::Throw{}, 5s).wait());
     if (command == "crash") return words_of(actor.ask(counting::Crash{}, 30s).wait());
     if (command == "receive") return receive(actor);
+    if (command == "half") {
+      return words_of(cluster_.run<counting::half>({.task = "half"}, number).wait());
+    }
+    if (command == "processes") return processes(number, rest);
     if (command == "stop") return (actor.stop(), "done");
     if (command == "watch") {
       cluster_.watch(actor,
@@ -159,6 +163,23 @@ class Program {
     for (int i = 0; i < count; ++i)
       actors_[group[static_cast<std::size_t>(i)].name] = (*started)[static_cast<std::size_t>(i)];
     return "done";
+  }
+
+  /// Runs so many tasks at a time that take so long, and says which processes ran them.
+  std::string processes(int count, std::istringstream& rest) {
+    int milliseconds = 0;
+    std::size_t retries = 3;
+    rest >> milliseconds >> retries;
+    std::vector<Future<int>> all;
+    for (int i = 0; i < count; ++i) {
+      all.push_back(cluster_.run<counting::process_after>(
+          {.task = "process_after", .retries = retries}, milliseconds));
+    }
+    const auto processes = all_of(all).wait();
+    if (!processes) return words_of(processes.error());
+    std::string said;
+    for (const int process : *processes) said += std::to_string(process) + ' ';
+    return said;
   }
 
   /// Lets the actor send its total to an actor of this program.

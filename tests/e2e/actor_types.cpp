@@ -3,4 +3,6 @@
 FOREBAY_ACTORS(types) {
   types.add<counting::Counter, int>("counter");
   types.add<counting::Holder, int>("holder");
+  types.add_task<counting::process_after>("process_after");
+  types.add_task<counting::half>("half");
 }

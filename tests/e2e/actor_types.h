@@ -1,7 +1,12 @@
 // The actors of actors_cluster_test.py.
 #pragma once
 
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
 #include <cstdlib>
+#include <future>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
@@ -119,5 +124,16 @@ struct Holder : forebay::actors::Actor<Holder, Take, Make, Sum> {
 
   forebay::actors::Object<Bytes> object;
 };
+
+/// What a node returns for a task: this process's number, after a while.
+inline int process_after(int milliseconds) {
+  std::promise<void>().get_future().wait_for(std::chrono::milliseconds(milliseconds));
+  return static_cast<int>(::getpid());
+}
+inline forebay::actors::Result<int> half(int number) {
+  if (number % 2 == 1) return forebay::actors::Error{forebay::actors::Code::kOverloaded, "odd"};
+  if (number == 0) throw std::runtime_error("told to throw");
+  return number / 2;
+}
 
 }  // namespace counting

@@ -103,6 +103,7 @@ Status ActorNode::on(StartActor&& start, Context& context) {
   const KeptStatePtr kept = kept_state_of(start);
   const auto target = host_.spawn(options_of(spec), std::move(*factory), kept);
   const UserRef actor(local_actor(*target).receiver);
+  if (types_.gets_started(spec.type)) notify(*target, actors::Box::of(actors::Started{}));
   watch(actor, ActorRef<Down>(self(context)));
   names_[actor.id()] = spec.name;
   Held& held = actors_[spec.name];

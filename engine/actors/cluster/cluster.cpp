@@ -14,6 +14,7 @@
 #include "core/runtime/ask.h"
 #include "engine/actors/cluster/name_resolver.h"
 #include "engine/actors/cluster/network_objects.h"
+#include "engine/actors/cluster/task_names.h"
 #include "engine/actors/local_target.h"
 #include "engine/network/network_endpoint.h"
 
@@ -53,6 +54,12 @@ forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& st
   spec.pack = options.placing == Placing::kPack;
   spec.near = options.near;
   return place;
+}
+
+Future<TargetPtr> failed(const forebay::Error& error) {
+  const Promise<TargetPtr> promise;
+  promise.set(shown(error));
+  return promise.future();
 }
 
 }  // namespace
@@ -96,6 +103,17 @@ class Cluster::Running {
     };
   }
 
+  /// Starts a task's actor each time it is called; may be called until the host has ended.
+  std::function<Future<TargetPtr>()> starter(const ClusterSpawn& options) {
+    return [resolver = resolver_, &host = *host_, options, names = task_names_] {
+      ClusterSpawn named = options;
+      named.name = names->next(options.type);
+      auto place = placement(named, Box::of(StartArgs<>{}));
+      if (!place) return failed(place.error());
+      return look_up_at(resolver, host, SpawnNamed{.place = std::move(*place)});
+    };
+  }
+
   DirectoryRef directory() { return net_->actor<DirectoryRef>(head_, kDirectoryName); }
   const std::string& head() const { return head_; }
   UserHost& host() { return *host_; }
@@ -133,6 +151,7 @@ class Cluster::Running {
 
   SystemClock clock_;
   std::string head_;
+  const std::shared_ptr<TaskNames> task_names_ = std::make_shared<TaskNames>();
   std::optional<UserHost> host_;  // after the actors below have ended
   std::unique_ptr<NetworkEndpoint> net_;
   NameResolver::Ref resolver_;
@@ -152,12 +171,17 @@ Result<Cluster> Cluster::join(const Options& options) {
 
 Future<TargetPtr> Cluster::spawn_named(const ClusterSpawn& options, Box start) {
   auto place = placement(options, start);
-  if (!place) {
-    const Promise<TargetPtr> promise;
-    promise.set(shown(place.error()));
-    return promise.future();
-  }
+  if (!place) return failed(place.error());
   return running_->look_up(SpawnNamed{.place = std::move(*place)});
+}
+
+std::function<Future<TargetPtr>()> Cluster::starter_of(const TaskOptions& options) {
+  return running_->starter({.type = options.task,
+                            .name = {},
+                            .node = options.node,
+                            .own_thread = true,
+                            .cpus = options.cpus,
+                            .memory_bytes = options.memory_bytes});
 }
 
 Future<std::vector<TargetPtr>> Cluster::spawn_all(const std::vector<ClusterSpawn>& group,

@@ -8,12 +8,17 @@
 
 namespace forebay {
 
-void LoadedTypes::add_type(std::string_view type, const actors::ValueType* start, Make make) {
-  if (!is_actor_name(type)) {
+void LoadedTypes::add_type(std::string_view name, const Type& type) {
+  if (!is_actor_name(name)) {
     problem_ = "a type's name must be one line of 1 to 128 bytes";
-  } else if (!types_.emplace(type, Type{start, make}).second) {
-    problem_ = "the type " + std::string(type) + " was added before";
+  } else if (!types_.emplace(name, type).second) {
+    problem_ = "the type " + std::string(name) + " was added before";
   }
+}
+
+bool LoadedTypes::gets_started(const std::string& type) const {
+  const auto found = types_.find(type);
+  return found != types_.end() && found->second.gets_started;
 }
 
 std::vector<std::string> LoadedTypes::names() const {

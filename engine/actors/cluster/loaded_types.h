@@ -22,6 +22,8 @@ class LoadedTypes final : public actors::ActorTypes {
   /// What was wrong with an added type, such as a name that was there before; empty: nothing.
   const std::string& problem() const { return problem_; }
   std::vector<std::string> names() const;
+  /// Whether the type's actors list the message Started.
+  bool gets_started(const std::string& type) const;
 
   /// What makes an actor of this type from packed arguments, again for each restart. The first
   /// actor is made at once. kNotFound: no such type; kCorrupt: other arguments; kInvalid: the
@@ -30,14 +32,9 @@ class LoadedTypes final : public actors::ActorTypes {
                                        std::span<const std::byte> start) const;
 
  protected:
-  void add_type(std::string_view type, const actors::ValueType* start, Make make) override;
+  void add_type(std::string_view name, const Type& type) override;
 
  private:
-  struct Type {
-    const actors::ValueType* start = nullptr;
-    Make make = nullptr;
-  };
-
   std::map<std::string, Type> types_;
   std::string problem_;
 };

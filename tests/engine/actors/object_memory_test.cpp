@@ -61,6 +61,8 @@ TEST_CASE_METHOD(MemoryFixture, "an object that is viewed stays in memory, also 
   auto view = memory.resident(a);
   REQUIRE(view);
   CHECK(count_more(200).error().code == Code::kOverloaded);
+  CHECK(memory.disk_bytes() == 0);
+  CHECK(memory.resident(a));
   memory.erase(a);
   CHECK(memory.load(a).error().code == Code::kNotFound);
   CHECK(text(*view) == std::string(200, 'a'));

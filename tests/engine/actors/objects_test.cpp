@@ -181,9 +181,11 @@ TEST_CASE_METHOD(ObjectsFixture,
                  "[actors][objects]") {
   world.connect(*nodes[0], "n2");
   give(owner, "n1", owner.put(10));
+  CHECK_FALSE(error_of(nodes[0]->taken));
   give(*nodes[0], "n2", nodes[0]->taken);
   nodes[0]->taken = {};
   world.run();
+  CHECK(nodes[0]->memory() == 0);
   CHECK(owner.memory() == 40);
   CHECK_FALSE(error_of(nodes[1]->taken));
   nodes[1]->taken = {};
@@ -220,6 +222,43 @@ TEST_CASE_METHOD(ObjectsFixture, "an owner that cannot be reached is given up",
   world.pass(11s);
   REQUIRE(got.ready());
   CHECK(got.wait().error().code == actors::Code::kUnavailable);
+}
+
+TEST_CASE_METHOD(ObjectsFixture, "a reference that goes before it is registered is released",
+                 "[actors][objects]") {
+  REQUIRE(owner.taker_at("n1").tell(Give{owner.put(10)}));
+  world.run_some(1);  // n1 asks the owner
+  REQUIRE(nodes[0]->taken);
+  nodes[0]->taken = {};
+  world.run();
+  CHECK(owner.memory() == 0);
+}
+
+TEST_CASE_METHOD(ObjectsFixture, "an object that was lost with a session comes back in another one",
+                 "[actors][objects]") {
+  const FloatsObject object = owner.put(10);
+  give(owner, "n1", object);
+  owner.transport.close(owner.peers.peer("n1"), "cut");
+  world.run();
+  CHECK(error_of(nodes[0]->taken) == actors::Code::kUnavailable);
+  world.connect(owner, "n1");
+  give(owner, "n1", object);
+  CHECK_FALSE(error_of(nodes[0]->taken));
+}
+
+TEST_CASE_METHOD(ObjectsFixture, "many gets at a time wait for one another", "[actors][objects]") {
+  std::vector<FloatsObject> objects;
+  std::vector<actors::Future<actors::View<Floats>>> views;
+  for (std::size_t i = 0; i < 200; ++i) {
+    give(owner, "n1", owner.put(i));
+    objects.push_back(nodes[0]->taken);
+  }
+  for (const FloatsObject& object : objects) views.push_back(object.get());
+  world.run();
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    REQUIRE(views[i].ready());
+    CHECK(views[i].wait()->size() == i);
+  }
 }
 
 TEST_CASE_METHOD(FourNodes, "the owner sends an object once while four nodes fetch it",
@@ -270,6 +309,24 @@ TEST_CASE_METHOD(FourNodes, "a fetch goes on from another source when one goes",
     CHECK((*got.wait())[kChunks * kChunkFloats - 1] > 0);
   }
   CHECK(owner.transport.sent_frame_bytes < 2 * kChunks * kObjectChunk);
+}
+
+TEST_CASE_METHOD(FourNodes, "a node passes on what it receives before it has all",
+                 "[actors][objects]") {
+  constexpr std::size_t kChunks = 40;
+  const FloatsObject object = owner.put(kChunks * kChunkFloats);
+  for (const char* name : {"n1", "n2"}) give(owner, name, object);
+  const auto first = nodes[0]->taken.get();
+  world.run_some(4);
+  const auto second = nodes[1]->taken.get();
+  for (int i = 0; i < 1000 && !first.ready(); ++i) {
+    world.run_some(1);
+    nodes[1]->host.advance(20ms);
+  }
+  REQUIRE(first.ready());
+  CHECK(nodes[0]->transport.sent_frame_bytes > kChunks / 2 * kObjectChunk);
+  world.run();
+  CHECK(second.ready());
 }
 
 TEST_CASE_METHOD(ObjectsFixture, "a message that is not sent or not taken lends nothing",
