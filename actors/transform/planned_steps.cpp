@@ -1,4 +1,4 @@
-// The operators of a plan as written and as run, for those who look at it.
+// The operators of a plan as written and as run, for commands that show it.
 
 #include <algorithm>
 #include <chrono>

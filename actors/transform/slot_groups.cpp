@@ -25,7 +25,7 @@ std::optional<std::size_t> SlotGroups::group_of(ColumnRef column) const {
   return column.index < all.size() ? all[column.index].group : std::nullopt;
 }
 
-/// The group of all columns that a step reads or changes; nullopt if they have none in common.
+/// The group of all columns that a step reads or changes; nullopt if they are not all in one.
 std::optional<std::size_t> SlotGroups::common_group(const StepFacts& facts) const {
   if (facts.reads.empty()) return std::nullopt;
   const auto group = group_of(facts.reads.front());

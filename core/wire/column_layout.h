@@ -44,7 +44,7 @@ struct ColumnLayout {
   /// Number of groups of repeated columns: each has a column of indices here, and its rows in two
   /// frames behind these.
   std::uint32_t groups = 0;
-  bool labels = true;  ///< Rows of a group have none.
+  bool labels = true;  ///< False for the rows of a group.
 
   static std::uint64_t checksum_of(std::span<const std::byte> data);
 

@@ -11,8 +11,8 @@ namespace {
 constexpr double kLeastSeconds = 1e-9;  // of a stage: a rate is finite
 constexpr std::uint32_t kAnyNumber = 1024;
 
-/// The model's stages and, behind them, what is no stage to a tuner: batch, the trainer, and the
-/// CPU time outside.
+/// The model's stages and, behind them, the parts that a tuner does not see as stages: batch, the
+/// trainer, and the CPU time outside.
 struct Whole {
   tuner::PipelineDescription description;
   std::vector<tuner::StageCost> costs;

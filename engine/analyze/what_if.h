@@ -36,7 +36,7 @@ struct WhatIf {
   std::optional<JobSpec> trial = {};
 };
 
-/// The job of an analysis, what was measured of it, and what the machine has.
+/// The job of an analysis, its measurements, and the resources of the machine.
 struct Analysed {
   const JobSpec& job;
   const RateModel& model;

@@ -106,8 +106,8 @@ void StageSplitExecutor::open(const scheduler::JobShare& job, std::uint64_t open
   });
 }
 
-// An evicted worker's node stops while its actor, which lives until the network ends, may just be
-// told of a job again.
+// An evicted worker's node stops while its actor, which lives until the network ends, may just
+// receive a job again.
 void StageSplitExecutor::stop() {
   stopped_ = true;
   serial_([this] { end_stages(); });

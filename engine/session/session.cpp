@@ -220,7 +220,7 @@ void Session::end(const std::string& error) {
   if (cluster_) cluster_->end(error);
 }
 
-// The costs are for those who look at the plan: the run goes on without them.
+// Only a look at the plan needs the costs: the run goes on without them.
 void Session::keep_plan() const {
   if (watch_ == nullptr) return;
   const std::string path = plan_costs_path(job_.run.dir);

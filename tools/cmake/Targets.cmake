@@ -11,7 +11,7 @@ function(forebay_precompiled name owner)
   endif()
 endfunction()
 
-# What only tests run is compiled in four fifths of the time by -O1 instead of -O3; what they test keeps its own.
+# The code of tests compiles in four fifths of the time by -O1 instead of -O3; the libraries keep -O3.
 function(forebay_test_options name)
   target_compile_options(${name} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-O1>)
 endfunction()
