@@ -87,6 +87,7 @@ class CountedJob {
       return true;
     }
     void batched(const SplitId&, bool) override {}
+    void repeated(const std::vector<RepeatCount>&) override {}
     Status damaged(const std::vector<BadRow>&) override { return {}; }
     Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
     Ended& ended;

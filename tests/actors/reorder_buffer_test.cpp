@@ -26,6 +26,7 @@ constexpr std::size_t kRows = first_row(kSplits);
 struct Collected final : BatchSink {
   std::vector<std::shared_ptr<const Batch>> batches;
   std::vector<BadRow> bad;
+  RepeatCount repeats;
   std::size_t batched_splits = 0;
   std::size_t stop_after = ~std::size_t{0};
 
@@ -34,6 +35,7 @@ struct Collected final : BatchSink {
     return batches.size() < stop_after;
   }
   void batched(const SplitId&, bool is_last) override { batched_splits += is_last ? 1 : 0; }
+  void repeated(const std::vector<RepeatCount>& groups) override { repeats += groups.front(); }
   Status damaged(const std::vector<BadRow>& rows) override {
     bad.insert(bad.end(), rows.begin(), rows.end());
     return {};
@@ -71,6 +73,7 @@ struct Job {
     if (made.id.index == 4)
       made.bad.push_back({.file = 0, .offset = 44, .line = 4, .reason = "bad", .text = ""});
     made.filtered = 2;
+    made.repeats.push_back({.rows = 4, .unique = 2, .bytes = number});
     return made;
   }
 
@@ -116,6 +119,7 @@ TEST_CASE("batches are full but for the last of an epoch, and none spans two epo
     CHECK(got.batches[i]->number == i);
   }
   CHECK(got.batched_splits == 2 * kSplits);
+  CHECK(got.repeats.rows == 4 * 2 * kSplits);
 }
 
 TEST_CASE("a split with fewer rows than were given out of it ends the run", "[actors][batcher]") {

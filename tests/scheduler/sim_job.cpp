@@ -15,6 +15,7 @@ constexpr std::size_t kMostReady = 3;
 struct Everything final : BatchSink {
   bool emit(std::shared_ptr<const Batch>) override { return true; }
   void batched(const SplitId&, bool) override {}
+  void repeated(const std::vector<RepeatCount>&) override {}
   Status damaged(const std::vector<BadRow>&) override { return {}; }
   Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
 };

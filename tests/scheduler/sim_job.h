@@ -69,6 +69,7 @@ class SimPipeline final : public ArrivalSink, private BatchSink {
  private:
   bool emit(std::shared_ptr<const Batch> batch) override;
   void batched(const SplitId& id, bool is_last) override;
+  void repeated(const std::vector<RepeatCount>&) override {}
   Status damaged(const std::vector<BadRow>&) override { return {}; }
   Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
   void take(Split split);
