@@ -40,6 +40,9 @@ class Receiver {
   /// Ends the actor in an orderly way after the messages queued now.
   virtual void stop_behind_queue() = 0;
 
+  /// Bytes of the messages that wait for the actor; 0 if they are not in this process.
+  virtual std::size_t waiting_bytes() const { return 0; }
+
   /// The host of this process whose timers and clock an ask uses.
   ActorHost& host() const { return host_; }
   ActorId id() const { return id_; }

@@ -53,7 +53,18 @@ void Cell::push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope) {
 }
 
 Cell::Next Cell::resume(std::size_t messages) {
-  std::size_t budget = messages;
+  run_turn(messages);
+  mailbox_.give_credit();
+  if (ending_) {
+    die();
+    return Next::kDone;
+  }
+  // Once asleep, the actor may run elsewhere at once.
+  return mailbox_.sleep() ? Next::kAwait : Next::kMore;
+}
+
+void Cell::run_turn(std::size_t budget) {
+  const MeteredTurn measured(options_.meter.get(), host().clock());
   // Once: messages sent meanwhile, also by the actor itself, wait for the next turn.
   mailbox_.fetch();
   while (!ending_ && budget > 0) {
@@ -62,13 +73,6 @@ Cell::Next Cell::resume(std::size_t messages) {
     if (!crash) break;
     handle_crash(current.get(), *crash);
   }
-  mailbox_.give_credit();
-  if (ending_) {
-    die();
-    return Next::kDone;
-  }
-  // Once asleep, the actor may run elsewhere at once.
-  return mailbox_.sleep() ? Next::kAwait : Next::kMore;
 }
 
 void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
@@ -91,6 +95,7 @@ void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
 void Cell::handle_crash(Envelope* current, const Error& crash) {
   if (current != nullptr) current->type->refuse(*current, crash);
   actor_.reset();  // Its state may be broken.
+  if (options_.meter != nullptr) options_.meter->count_crash();
   if (supervisor_.allow_restart(host().clock().now())) return;
   crash_ = crash;
   ending_ = true;

@@ -17,6 +17,7 @@
 #include "core/runtime/executor/executor.h"
 #include "core/runtime/mailbox.h"
 #include "core/runtime/supervisor.h"
+#include "core/runtime/turn_meter.h"
 
 namespace forebay {
 
@@ -32,6 +33,7 @@ struct SpawnOptions {
   std::size_t mailbox_bytes = 1024 * 1024;  ///< Limit of the queued bytes, including envelopes.
   RestartLimit restart = {};                ///< By default the first crash ends the actor.
   Placement placement = Placement::kShared;
+  std::shared_ptr<TurnMeter> meter = {};  ///< Null: the actor is not measured.
 };
 
 class Actor;
@@ -62,6 +64,7 @@ class Cell final : public Resumable, public Receiver, public std::enable_shared_
 
   void watch(ReceiverPtr watcher) override;
   void stop_behind_queue() override;
+  std::size_t waiting_bytes() const override { return mailbox_.bytes(); }
 
   /// Ends the actor after its current message; queued messages are refused.
   void stop_now();
@@ -75,6 +78,7 @@ class Cell final : public Resumable, public Receiver, public std::enable_shared_
   std::list<CellPtr>::iterator living;
 
  private:
+  void run_turn(std::size_t budget);
   void run_messages(std::size_t& budget, EnvelopePtr& current);
   void handle_crash(Envelope* current, const Error& crash);
   void die();

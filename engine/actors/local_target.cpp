@@ -56,13 +56,15 @@ SpawnOptions internal_options(const actors::SpawnOptions& options) {
 }
 
 actors::TargetPtr UserHost::spawn(const actors::SpawnOptions& options, actors::ActorFactory make) {
-  return spawn(options, std::move(make), nullptr);
+  return spawn(options, std::move(make), nullptr, nullptr);
 }
 
 actors::TargetPtr UserHost::spawn(const actors::SpawnOptions& options, actors::ActorFactory make,
-                                  KeptStatePtr kept) {
-  const auto ref = host_.spawn(
-      internal_options(options), [this, make = std::move(make), held = HeldState{std::move(kept)}] {
+                                  KeptStatePtr kept, std::shared_ptr<TurnMeter> meter) {
+  SpawnOptions measured = internal_options(options);
+  measured.meter = std::move(meter);
+  const auto ref =
+      host_.spawn(measured, [this, make = std::move(make), held = HeldState{std::move(kept)}] {
         auto object = make();
         if (held.state == nullptr && object->kept_type() != nullptr) {
           held.state = std::make_shared<KeptState>();

@@ -29,8 +29,9 @@ class UserHost : public actors::Host, public ActorFinder {
 
   actors::TargetPtr spawn(const actors::SpawnOptions& options, actors::ActorFactory make) override;
   /// Starts an actor that begins with what `kept` has and keeps its state there; null: in memory.
+  /// `meter`: what measures it; null: nothing.
   actors::TargetPtr spawn(const actors::SpawnOptions& options, actors::ActorFactory make,
-                          KeptStatePtr kept);
+                          KeptStatePtr kept, std::shared_ptr<TurnMeter> meter);
   actors::TargetPtr target_of(const ReceiverPtr& receiver) override;
   actors::ObjectPtr object_of(const SentObject& object) override { return objects_.take(object); }
 

@@ -60,7 +60,15 @@ struct Keep {
   static auto fields(auto&) { return std::tie(); }
 };
 
-struct Counter : forebay::actors::Actor<Counter, Add, Total, Wait, Throw, Crash, SendTotal, Keep> {
+/// Keeps the actor busy, in turns of 20 ms.
+struct Spin {
+  static constexpr std::string_view kTag = "counting/spin";
+  int milliseconds = 0;
+  static auto fields(auto& self) { return std::tie(self.milliseconds); }
+};
+
+struct Counter
+    : forebay::actors::Actor<Counter, Add, Total, Wait, Throw, Crash, SendTotal, Keep, Spin> {
   explicit Counter(int from) : total(from) {
     if (from < 0) throw std::runtime_error("a counter does not begin below 0");
   }
@@ -69,6 +77,10 @@ struct Counter : forebay::actors::Actor<Counter, Add, Total, Wait, Throw, Crash,
   Future<int> on(const Wait&) { return waiting.emplace_back().future(); }
   void on(const Throw&) { throw std::runtime_error("told to throw"); }
   void on(const Crash&) { std::abort(); }
+  void on(const Spin& spin, Context& context) {
+    std::promise<void>().get_future().wait_for(std::chrono::milliseconds(20));
+    if (spin.milliseconds > 20) (void)self(context).tell(Spin{spin.milliseconds - 20});
+  }
   Future<std::monostate> on(const Keep&, Context& context) { return keep(context); }
   int save() const { return total; }
   void load(int kept) { total = kept; }

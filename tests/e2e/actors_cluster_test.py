@@ -194,6 +194,28 @@ class ActorsOnOtherProcesses(ActorScenario):
         self.assertRegex(program.do("spawn", "c", 0, 0, "nowhere"), "error 1 .* no node has the type nothing; there is no node")
 
 
+class Status(ActorScenario):
+    def actors(self):
+        asked = Running(["status", "--join", self.head.address, "--json"], self.folder).wait(30)
+        return self.assert_done(asked)["actors"]
+
+    def test_a_status_has_what_an_actor_does(self):
+        self.node("n1")
+        program = Program(self, self.head.address)
+        self.assertEqual(program.do("spawn", "c", 1, 1), "done")
+        self.assertEqual(self.actors(), [{"name": "c", "type": "counter", "node": "n1", "state": "running", "restarts": 0,
+                                          "crashes": 0, "busy": 0, "waiting_bytes": 0}])
+        self.assertRegex(program.do("throw", "c"), "told to throw")
+        program.do("spin", "c", 6000)  # The next turn's message waits.
+        self.wait_until(lambda: self.actors()[0]["busy"] > 0.9)
+        now = self.actors()[0]
+        self.assertEqual(now["crashes"], 1)
+        self.assertGreater(now["waiting_bytes"], 0)
+        page = Running(["status", "--join", self.head.address], self.folder).wait(30).out
+        self.assertRegex(page, r"c +counter +n1 +running +(9\d|100) % +\d+ B +0 +1")
+        self.wait_until(lambda: self.actors()[0]["busy"] == 0 and self.actors()[0]["waiting_bytes"] == 0)
+
+
 class ParameterServer(ActorScenario):
     library = SHARDS
 

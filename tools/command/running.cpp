@@ -45,7 +45,10 @@ void add_actors(const ActorsStatus& actors, JsonObject& json) {
             .add("type", actor.type)
             .add("node", actor.node)
             .add("state", actor.state)
-            .add("restarts", actor.moves);
+            .add("restarts", actor.moves)
+            .add("crashes", actor.use.crashes)
+            .add("busy", actor.use.busy)
+            .add("waiting_bytes", actor.use.waiting_bytes);
       });
 }
 

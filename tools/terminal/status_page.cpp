@@ -140,12 +140,15 @@ void append_cluster(const Json& now, std::string& page) {
 void append_actors(const Json& now, std::string& page) {
   if (count(now, "num_actors") == 0) return;
   page += counted(now, "num_actors") + " actors on " + counted(now, "actor_nodes") + " nodes\n";
-  std::vector<Row> rows = {{"actor", "type", "node", "state", "restarts"}};
+  std::vector<Row> rows = {
+      {"actor", "type", "node", "state", "busy", "waiting", "restarts", "crashes"}};
   for (const Json& actor : list(now, "actors")) {
     if (!actor.is_object()) continue;
     if (rows.size() > kMostActorRows) break;
     rows.push_back({text(actor, "name"), text(actor, "type"), text(actor, "node"),
-                    text(actor, "state"), counted(actor, "restarts")});
+                    text(actor, "state"), format_number(100 * number(actor, "busy"), 0) + " %",
+                    format_size(count(actor, "waiting_bytes")), counted(actor, "restarts"),
+                    counted(actor, "crashes")});
   }
   append_table(rows, page);
 }

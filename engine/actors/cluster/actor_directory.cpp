@@ -288,7 +288,24 @@ Result<PlacedActor> ActorDirectory::on(const FindActor& find, Context&) {
   return table_.where(find.name);
 }
 
-Result<ActorsStatus> ActorDirectory::on(const QueryActors&, Context&) { return table_.status(); }
+Result<ActorsStatus> ActorDirectory::on(const QueryActors&, Context&) {
+  ActorsStatus status = table_.status();
+  for (ActorStatus& actor : status.shown) {
+    const auto node = uses_.find(actor.node);
+    if (node == uses_.end()) continue;
+    const auto use = node->second.find(actor.name);
+    if (use != node->second.end()) actor.use = use->second;
+  }
+  return status;
+}
+
+Status ActorDirectory::on(ReportUse&& report, Context&) {
+  if (table_.node_named(report.node) == nullptr || report.actors.size() > kMostShownActors) {
+    return {};
+  }
+  uses_[report.node] = std::move(report.actors);
+  return {};
+}
 
 Status ActorDirectory::on(const Down& down, Context& context) {
   const ActorTable::Node* node = table_.node_of(down.actor);
@@ -299,6 +316,7 @@ Status ActorDirectory::on(const Down& down, Context& context) {
 }
 
 void ActorDirectory::lose(const std::string& node, const std::string& why, Context& context) {
+  uses_.erase(node);
   const ActorTable::Loss loss = table_.lose(node, context.clock().now());
   const std::string lost = "node " + node + " was lost: " + why;
   say(lost + "; it had " + std::to_string(loss.lives.size()) + " actors");

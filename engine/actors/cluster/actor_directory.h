@@ -45,8 +45,8 @@ struct LoseMissingNodes {
 /// started elsewhere meanwhile. Blocks on the disk: give it a thread of its own.
 class ActorDirectory final
     : public ActorOf<ActorDirectory, BeginDirectory, RegisterNode, ActorEnded, KeepState,
-                     PlaceActor, PlaceGroup, FindActor, QueryActors, WriteActors, LoseMissingNodes,
-                     Answered<StartActor>, Down> {
+                     PlaceActor, PlaceGroup, FindActor, QueryActors, ReportUse, WriteActors,
+                     LoseMissingNodes, Answered<StartActor>, Down> {
  public:
   struct Options {
     std::uint64_t first_life =
@@ -70,6 +70,7 @@ class ActorDirectory final
                                       Context& context);
   Result<PlacedActor> on(const FindActor& find, Context& context);
   Result<ActorsStatus> on(const QueryActors& query, Context& context);
+  Status on(ReportUse&& report, Context& context);
   Status on(const WriteActors& write, Context& context);
   Status on(const LoseMissingNodes& lose, Context& context);
   Status on(Answered<StartActor>&& started, Context& context);
@@ -105,8 +106,9 @@ class ActorDirectory final
   const Options options_;
   ActorTable table_;
   ActorStore store_;
-  bool writes_soon_ = false;                  // WriteActors is in the mailbox
-  std::vector<KeeperPtr> keepers_;            // wait for the next write
+  std::map<std::string, std::map<std::string, ActorUse>> uses_;  // by node and actor
+  bool writes_soon_ = false;                                     // WriteActors is in the mailbox
+  std::vector<KeeperPtr> keepers_;                               // wait for the next write
   std::map<std::uint64_t, AskerPtr> askers_;  // by life: of actors that start for the first time
   std::list<std::shared_ptr<Group>> groups_;  // that start
   std::vector<std::uint64_t> placed_;         // lives to be started after the next write

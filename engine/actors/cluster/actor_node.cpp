@@ -1,5 +1,6 @@
 #include "engine/actors/cluster/actor_node.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace forebay {
 namespace {
 
 constexpr std::chrono::milliseconds kLookInterval(100);
+constexpr std::chrono::seconds kReportInterval(1);
 constexpr std::chrono::seconds kRegisterPatience(5);
 constexpr std::chrono::seconds kKeepPatience(10);
 /// States of a node's actors that may be on their way to the head together.
@@ -31,7 +33,24 @@ Status ActorNode::on(const BeginActorNode&, Context& context) {
 Status ActorNode::on(const ActorNodeTick&, Context& context) {
   context.after(kLookInterval, ActorNodeTick{});
   if (!registered_ && !asking_) register_here(context);
+  const auto now = context.clock().now();
+  if (registered_ && now - reported_ >= kReportInterval) report_use(now);
   return {};
+}
+
+void ActorNode::report_use(std::chrono::nanoseconds now) {
+  const std::chrono::duration<double> interval = now - std::exchange(reported_, now);
+  ReportUse report{.node = options_.name, .actors = {}};
+  for (auto& [name, held] : actors_) {
+    const auto busy = held.meter->busy(now);
+    const std::chrono::duration<double> ran = busy - std::exchange(held.busy, busy);
+    const ActorUse use{.busy = std::clamp(ran / interval, 0.0, 1.0),
+                       .waiting_bytes = held.actor.receiver()->waiting_bytes(),
+                       .crashes = held.meter->crashes()};
+    const bool is_idle = use.busy < 0.001 && use.waiting_bytes == 0 && use.crashes == 0;
+    if (!is_idle && report.actors.size() < kMostShownActors) report.actors.emplace(name, use);
+  }
+  static_cast<void>(head_.tell(std::move(report)));  // the next one makes up for it
 }
 
 void ActorNode::register_here(Context& context) {
@@ -101,13 +120,14 @@ Status ActorNode::on(StartActor&& start, Context& context) {
   auto factory = types_.factory(spec.type, spec.start);
   if (!factory) return pass(factory);
   const KeptStatePtr kept = kept_state_of(start);
-  const auto target = host_.spawn(options_of(spec), std::move(*factory), kept);
+  auto meter = std::make_shared<TurnMeter>();
+  const auto target = host_.spawn(options_of(spec), std::move(*factory), kept, meter);
   const UserRef actor(local_actor(*target).receiver);
   if (types_.gets_started(spec.type)) notify(*target, actors::Box::of(actors::Started{}));
   watch(actor, ActorRef<Down>(self(context)));
   names_[actor.id()] = spec.name;
   Held& held = actors_[spec.name];
-  held = {std::move(start), actor};
+  held = {.start = std::move(start), .actor = actor, .meter = std::move(meter)};
   return {};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -61,9 +62,12 @@ class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick,
   struct Held {
     StartActor start;  ///< Without a state.
     UserRef actor;
+    std::shared_ptr<TurnMeter> meter;
+    std::chrono::nanoseconds busy{0};  ///< At the last report.
   };
 
   void register_here(Context& context);
+  void report_use(std::chrono::nanoseconds now);
   KeptStatePtr kept_state_of(StartActor& start) const;
 
   const Options options_;
@@ -74,6 +78,7 @@ class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick,
   std::map<std::string, Held> actors_;
   std::map<ActorId, std::string> names_;  // of the same actors
   DirectoryRef head_;                     // of the session in which this node registered last
+  std::chrono::nanoseconds reported_{0};  // when the last report was made
   bool registered_ = false;
   bool asking_ = false;
   std::string trouble_;  // why the head refused it; empty: it did not

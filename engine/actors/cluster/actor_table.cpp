@@ -13,7 +13,6 @@ constexpr std::size_t kMostActors = 1'000'000;
 constexpr std::size_t kMostNameBytes = 128;
 constexpr std::size_t kMostTypes = 1024;
 constexpr std::size_t kMostStartBytes = std::size_t{1} << 20;
-constexpr std::size_t kMostShown = 1000;
 // A million actors' needs together are below 2^64.
 constexpr std::uint64_t kMostCpuThousandths = 1'000'000'000;
 constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 44;
@@ -382,7 +381,7 @@ std::vector<std::string> ActorTable::waiting() const {
 ActorsStatus ActorTable::status() const {
   ActorsStatus status{.nodes = nodes_.size(), .actors = actors_.size(), .shown = {}};
   for (const auto& [name, entry] : actors_) {
-    if (status.shown.size() == kMostShown) break;
+    if (status.shown.size() == kMostShownActors) break;
     status.shown.push_back({.name = name,
                             .type = entry.spec.type,
                             .node = entry.node,

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -134,6 +135,26 @@ struct FindActor {
   static auto fields(auto& self) { return std::tie(self.name); }
 };
 
+/// Actors that a status lists, and of which a node reports what they do.
+inline constexpr std::size_t kMostShownActors = 1000;
+
+/// What an actor does on its node.
+struct ActorUse {
+  double busy = 0;                  ///< The share of the last second in which it ran.
+  std::uint64_t waiting_bytes = 0;  ///< In its mailbox.
+  std::uint64_t crashes = 0;        ///< After which it went on, on this node.
+  static auto fields(auto& self) { return std::tie(self.busy, self.waiting_bytes, self.crashes); }
+};
+
+/// Node → head, every second: its actors that are not idle. At most kMostShownActors, the first by
+/// name.
+struct ReportUse {
+  static constexpr std::string_view kTag = "actors.use/1";
+  std::string node;
+  std::map<std::string, ActorUse> actors;
+  static auto fields(auto& self) { return std::tie(self.node, self.actors); }
+};
+
 /// One actor, as `forebay status` shows it.
 struct ActorStatus {
   std::string name;
@@ -141,12 +162,14 @@ struct ActorStatus {
   std::string node;   ///< Empty while it waits for one.
   std::string state;  ///< starting, running or waiting.
   std::uint64_t moves = 0;
+  ActorUse use = {};
   static auto fields(auto& self) {
-    return std::tie(self.name, self.type, self.node, self.state, self.moves);
+    return std::tie(self.name, self.type, self.node, self.state, self.moves, self.use);
   }
 };
 
-/// What a head knows of its nodes and of their actors; of the actors at most the first thousand.
+/// What a head knows of its nodes and of their actors; of the actors at most
+/// kMostShownActors.
 struct ActorsStatus {
   std::uint64_t nodes = 0;
   std::uint64_t actors = 0;
@@ -161,8 +184,8 @@ struct QueryActors {
   static auto fields(auto&) { return std::tie(); }
 };
 
-using DirectoryRef =
-    ActorRef<RegisterNode, ActorEnded, KeepState, PlaceActor, PlaceGroup, FindActor, QueryActors>;
+using DirectoryRef = ActorRef<RegisterNode, ActorEnded, KeepState, PlaceActor, PlaceGroup,
+                              FindActor, QueryActors, ReportUse>;
 
 /// Program → node: give me a reference to this actor.
 struct LocateActor {

@@ -1,6 +1,6 @@
 #include "engine/actors/objects/sent_object.h"
 
-#include <span>
+#include "core/node/node_link.h"
 
 namespace forebay {
 namespace {
@@ -42,7 +42,9 @@ AnyActor lend(const ObjectKeepPtr& keep) {
 }
 
 ObjectKeepPtr borrow(const ActorRef<>& loan) {
-  return loan.receiver() == nullptr ? nullptr : std::make_shared<const Borrowed>(loan);
+  // To return it stops it; a peer must not name an actor here that would be stopped so.
+  const bool is_peers = dynamic_cast<const RemoteActor*>(loan.receiver().get()) != nullptr;
+  return is_peers ? std::make_shared<const Borrowed>(loan) : nullptr;
 }
 
 }  // namespace forebay

@@ -43,7 +43,7 @@ struct SentObject {
 
 /// What a sender lends to one session: a receiver that keeps `keep` until the peer stops it.
 AnyActor lend(const ObjectKeepPtr& keep);
-/// Returns the loan when it goes.
+/// Returns the loan when it goes. Null for an actor of this process, which no peer can lend.
 ObjectKeepPtr borrow(const ActorRef<>& loan);
 
 template <>

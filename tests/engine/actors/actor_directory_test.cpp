@@ -167,6 +167,28 @@ TEST_CASE_METHOD(DirectoryFixture, "a lost node's actor starts elsewhere from it
   CHECK(keep(*placed, "late").error().code == Code::kNotFound);
 }
 
+TEST_CASE_METHOD(DirectoryFixture, "a status has what nodes reported of their actors last",
+                 "[actors][status]") {
+  const TestNode one = add_node("n1");
+  REQUIRE(spawn("a", 3));
+  REQUIRE(spawn("b", 3));
+  const auto use_of_a = [this] { return ask(QueryActors{})->shown.at(0).use; };
+  REQUIRE(directory.tell(ReportUse{"n1", {{"a", {0.5, 100, 2}}, {"gone", {1, 1, 1}}}}));
+  run();
+  CHECK(use_of_a().busy == 0.5);
+  CHECK(use_of_a().waiting_bytes == 100);
+  CHECK(use_of_a().crashes == 2);
+  CHECK(ask(QueryActors{})->shown.at(1).use.crashes == 0);
+  REQUIRE(directory.tell(ReportUse{"n1", {}}));
+  run();
+  CHECK(use_of_a().busy == 0);
+  REQUIRE(directory.tell(ReportUse{"n1", {{"a", {0.5, 100, 2}}}}));
+  run();
+  lose(one);
+  add_node("n1", {}, 8);  // another process
+  CHECK(use_of_a().crashes == 0);
+}
+
 TEST_CASE_METHOD(DirectoryFixture, "states that the head cannot take are refused",
                  "[actors][kept]") {
   add_node("n1");
