@@ -113,14 +113,15 @@ Result<ObjectChunk> ObjectStore::on(PullObject&& pull, std::unique_ptr<Replier<O
 }
 
 void ObjectStore::answer_parked(Borrowed& object) {
-  const auto waits = std::ranges::stable_partition(
-      object.parked, [&](const Parked& parked) { return object.incoming->has(parked.range); });
-  for (auto ready = object.parked.begin(); ready != waits.begin(); ++ready) {
+  const auto waits = std::stable_partition(
+      object.parked.begin(), object.parked.end(),
+      [&](const Parked& parked) { return object.incoming->has(parked.range); });
+  for (auto ready = object.parked.begin(); ready != waits; ++ready) {
     if (ready->asker != nullptr) {
       ready->asker->answer(chunk_of(object.incoming->frame(), ready->range));
     }
   }
-  object.parked.erase(object.parked.begin(), waits.begin());
+  object.parked.erase(object.parked.begin(), waits);
 }
 
 Status ObjectStore::on(const Down& down, Context& context) {
