@@ -253,6 +253,7 @@ TEST_CASE_METHOD(ObjectsFixture, "many gets at a time wait for one another", "[a
     give(owner, "n1", owner.put(i));
     objects.push_back(nodes[0]->taken);
   }
+  views.reserve(objects.size());
   for (const FloatsObject& object : objects) views.push_back(object.get());
   world.run();
   for (std::size_t i = 0; i < views.size(); ++i) {
