@@ -39,7 +39,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
     std::chrono::nanoseconds patience = std::chrono::minutes(10);
     std::vector<std::string> actors = {};  ///< Libraries of users' actors to offer.
     std::string listen = {};  ///< Where programs reach them; "": see ActorHosting::open().
-    actors::ObjectLimits objects = {};  ///< Of what they put and fetch.
+    actors::ObjectLimits objects = {};  ///< For the objects of the actors.
     std::function<void(const std::string&)> say;
     /// Called when the process uses more memory than `--memory`. Empty: no check.
     std::function<void(const std::string& why)> outgrown = {};

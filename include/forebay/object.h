@@ -15,7 +15,7 @@
 /// process fetches the bytes, from the owner or from a process that has them, and all others in
 /// that process share them. When the owner ends, `get` gives kUnavailable where the bytes are not.
 ///
-/// Objects take memory up to ObjectLimits; beyond it those that nobody views go to disk.
+/// Objects take memory up to ObjectLimits; beyond it those without a view go to disk.
 #pragma once
 
 #include <array>

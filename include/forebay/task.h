@@ -72,7 +72,7 @@ using TaskReply = typename TaskParts<decltype(kFunction)>::Reply;
 template <auto kFunction>
 using TaskArgs = typename TaskParts<decltype(kFunction)>::Values;
 
-/// What came of one run: a value, or the function's error.
+/// The result of one run: a value, or the function's error.
 template <class T>
 struct TaskAnswer {
   std::optional<T> value = {};

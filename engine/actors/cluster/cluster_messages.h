@@ -135,10 +135,10 @@ struct FindActor {
   static auto fields(auto& self) { return std::tie(self.name); }
 };
 
-/// Actors that a status lists, and of which a node reports what they do.
+/// Actors that a status lists, and whose use a node reports.
 inline constexpr std::size_t kMostShownActors = 1000;
 
-/// What an actor does on its node.
+/// The use that an actor makes of its node.
 struct ActorUse {
   double busy = 0;                  ///< The share of the last second in which it ran.
   std::uint64_t waiting_bytes = 0;  ///< In its mailbox.

@@ -32,9 +32,9 @@ class IncomingObject {
   /// The range to ask for next; nothing if enough are on their way, or all.
   std::optional<ObjectRange> next();
   /// Takes what a source sent. kCorrupt: these are not the bytes that come next, or the last ones
-  /// show that the whole is not what was put.
+  /// show that the whole differs from the object that was put.
   Status take(std::uint64_t offset, const Frames& bytes);
-  /// Forgets what was asked for and has not come: another source is asked.
+  /// Asks again for the bytes that have not arrived, from another source.
   void ask_again() { asked_ = received_; }
 
   bool is_complete() const { return received_ == info_.size; }

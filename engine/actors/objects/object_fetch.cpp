@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kRetry(20);
-/// For an answer of the owner, who may be reading its disk.
+/// For an answer of the owner, which may be reading its disk.
 constexpr std::chrono::seconds kOwnerPatience(30);
 /// For bytes: those that a source is receiving itself may be long on their way.
 constexpr std::chrono::seconds kChunkPatience(60);

@@ -97,7 +97,7 @@ Result<Frame> ObjectMemory::load(const ObjectKey& key) {
 }
 
 void ObjectMemory::erase(const ObjectKey& key) {
-  std::optional<Frame> gone;  // Its memory may be a user's, who is called without the lock.
+  std::optional<Frame> gone;  // Freed without the lock: the memory may be a user's.
   serial_([&] {
     const auto found = state_.held.find(key);
     if (found == state_.held.end()) return;
@@ -121,7 +121,7 @@ Status ObjectMemory::make_room(State& state, std::uint64_t bytes) {
   while (used_->load() + bytes > limit_ && next != state.by_use.end()) {
     Held& held = state.held.at(next->second);
     ++next;
-    if (held.frame->keeper().use_count() > 1) continue;  // somebody views it
+    if (held.frame->keeper().use_count() > 1) continue;  // a view pins it
     if (auto status = spill(state, held); !status) {
       why = "; " + status.error().message;
       break;

@@ -18,7 +18,7 @@
 namespace forebay {
 
 /// The bytes of the objects in this process, within limits: in memory, or on the disk those that
-/// were used longest ago and that nobody views.
+/// were used longest ago and that no view pins.
 ///
 /// Counts bytes as long as anybody holds their frame, also after erase(). Thread-safe; while bytes
 /// are written to the disk or read from it, other calls wait.

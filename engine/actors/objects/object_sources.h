@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// Who holds an object, and who fetches it from whom: the owner's view of one object.
+/// The holders of one object, and the source of each: the owner's view.
 ///
 /// Processes that fetch an object form a chain, since each serves at most one other while a source
 /// without one is left; so the owner's link carries the bytes once. A value; belongs to one thread.

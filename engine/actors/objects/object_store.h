@@ -34,7 +34,7 @@ struct DropObject {
   ObjectKey key;
 };
 
-/// Receives an object's bytes, or why there are none.
+/// Receives an object's bytes or an error.
 using ObjectArrived = std::function<void(Result<Frame>)>;
 
 /// Reference → store: give me the bytes.

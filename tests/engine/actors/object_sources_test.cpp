@@ -22,7 +22,7 @@ TEST_CASE("holders that fetch an object form a chain", "[actors][objects]") {
   CHECK(sources.choose(ActorId(1), "") == "3");
   CHECK(sources.choose(ActorId(4), "") == "1");
   sources.complete(ActorId(4));
-  CHECK(sources.choose(ActorId(2), "") == "1");  // serves nobody now; 4 has the same load
+  CHECK(sources.choose(ActorId(2), "") == "1");  // 1 and 4 serve no other now
 }
 
 TEST_CASE("a holder without an address serves nobody", "[actors][objects]") {
@@ -42,7 +42,7 @@ TEST_CASE("a source that failed is not named again, nor one that depends on the 
   CHECK(sources.choose(ActorId(3), "2") == "1");
   CHECK(sources.choose(ActorId(3), "1").empty());
   sources.complete(ActorId(3));
-  CHECK(sources.choose(ActorId(2), "") == "3");  // complete: it depends on nobody
+  CHECK(sources.choose(ActorId(2), "") == "3");  // complete: it depends on no source
 }
 
 TEST_CASE("a holder that is gone is no source", "[actors][objects]") {
