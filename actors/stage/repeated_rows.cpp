@@ -8,27 +8,30 @@ namespace {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-/// Where the rows of each set begin in a table of the rows of all sets.
+/// Where the rows of each set begin in a table of the rows of all sets. The slices of one split, or
+/// of its parts, share their sets.
 class SetPlaces {
  public:
   SetPlaces(std::span<const BatchSlice> slices, std::size_t group) {
     for (const BatchSlice& slice : slices) {
+      const auto [places, is_new] = of_columns_.try_emplace(slice.columns);
+      if (!is_new) continue;
       for (const auto& set : slice.columns->repeated[group].sets) {
-        if (places_.emplace(set.get(), rows_).second) rows_ += set->rows;
+        const auto [place, is_first] = places_.emplace(set.get(), rows_);
+        if (is_first) rows_ += set->rows;
+        places->second.push_back(place->second);
       }
     }
   }
 
   std::size_t rows() const { return rows_; }
-  std::vector<std::size_t> of(const RepeatedColumns& columns) const {
-    std::vector<std::size_t> places;
-    places.reserve(columns.sets.size());
-    for (const auto& set : columns.sets) places.push_back(places_.at(set.get()));
-    return places;
+  const std::vector<std::size_t>& of(const ColumnSet& columns) const {
+    return of_columns_.at(&columns);
   }
 
  private:
   std::map<const ColumnSet*, std::size_t> places_;
+  std::map<const ColumnSet*, std::vector<std::size_t>> of_columns_;
   std::size_t rows_ = 0;
 };
 
@@ -52,7 +55,7 @@ void RepeatedRows::number(std::span<const BatchSlice> slices, std::size_t group)
   std::vector<std::uint32_t> number_of(places.rows(), kNone);
   for (const BatchSlice& slice : slices) {
     const RepeatedColumns& columns = slice.columns->repeated[group];
-    const std::vector<std::size_t> first = places.of(columns);
+    const std::vector<std::size_t>& first = places.of(*slice.columns);
     for (std::size_t row = slice.begin; row < slice.end; ++row) {
       const UniqueRow at = columns.rows[row];
       std::uint32_t& number = number_of[first[at.set] + at.row];
