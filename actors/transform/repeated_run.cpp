@@ -100,14 +100,20 @@ Status TransformPlan::run_repeated(ColumnSet& columns, const TransformContext& c
       StepRun run{*set, context, kernels_};
       for (const Planned& planned : steps_) {
         if (planned.place.group != group) continue;
-        const StepTime start = measured ? StepTime::now() : StepTime();
-        if (auto status = run_step(planned, run); !status) return status;
-        if (measured) planned.meter->add(StepTime::now() - start, columns.rows);
+        if (auto status = run_metered(planned, run, measured, columns.rows); !status) return status;
       }
       gather(stored_[group].dense, set->dense);
       gather(stored_[group].sparse, set->sparse);
     }
   }
+  return {};
+}
+
+Status TransformPlan::run_metered(const Planned& planned, StepRun& run, bool measured,
+                                  std::size_t rows) const {
+  const StepTime start = measured ? StepTime::now() : StepTime();
+  if (auto status = run_step(planned, run); !status) return status;
+  if (measured) planned.meter->add(StepTime::now() - start, rows);
   return {};
 }
 

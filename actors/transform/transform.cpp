@@ -280,11 +280,9 @@ Status TransformPlan::run(const StageInfo& stage, ColumnSet& columns,
   const bool measured = measures_this_run();
   for (std::size_t i = begin; i < end; ++i) {
     if (steps_[i].place.group) continue;
-    const std::size_t rows = columns.rows;
-    const StepTime start = measured ? StepTime::now() : StepTime();
     for (const PlainColumn& plain : steps_[i].place.plain) make_plain(plain, run);
-    if (auto status = run_step(steps_[i], run); !status) return status;
-    if (measured) steps_[i].meter->add(StepTime::now() - start, rows);
+    const auto status = run_metered(steps_[i], run, measured, columns.rows);
+    if (!status) return status;
   }
   if (stage.end_op == ops_.size()) keep_live(columns);
   return {};

@@ -199,6 +199,8 @@ class TransformPlan {
   /// The range of steps_ that a stage runs.
   std::pair<std::size_t, std::size_t> steps_of(const StageInfo& stage) const;
   Status run_step(const Planned& planned, StepRun& run) const;
+  /// Runs a step; if `measured`, adds its time to the step's meter as that of so many rows.
+  Status run_metered(const Planned& planned, StepRun& run, bool measured, std::size_t rows) const;
   /// Leaves the columns of output(), in its order.
   void keep_live(ColumnSet& columns) const;
   std::vector<Entry> entries() const;

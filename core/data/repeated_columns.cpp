@@ -1,6 +1,7 @@
 #include "core/data/repeated_columns.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -30,10 +31,11 @@ void mark_lists(const SparseColumn& column, std::vector<std::uint8_t>& differs) 
   }
 }
 
-template <class T>
+/// `Bits` is the unsigned type of a value's size: two values of the same bits are the same.
+template <class Bits, class T>
 void mark_values(const T* values, std::vector<std::uint8_t>& differs) {
   for (std::size_t row = 1; row < differs.size(); ++row) {
-    differs[row] |= std::memcmp(values + row, values + row - 1, sizeof(T)) != 0;
+    differs[row] |= std::bit_cast<Bits>(values[row]) != std::bit_cast<Bits>(values[row - 1]);
   }
 }
 
@@ -184,11 +186,11 @@ double repeat_ratio(std::span<const RepeatCount> groups) {
 std::vector<std::uint8_t> rows_that_differ(const ColumnSet& columns, const FeatureGroup& group) {
   std::vector<std::uint8_t> differs(columns.rows, 0);
   if (columns.rows > 0) differs.front() = 1;
-  for (const std::size_t feature : group.dense) mark_values(columns.dense[feature], differs);
+  for (const std::size_t feature : group.dense) mark_values<std::uint32_t>(columns.dense[feature], differs);
   for (const std::size_t feature : group.sparse) {
     const SparseColumn& column = columns.sparse[feature];
     if (column.offsets == nullptr) {
-      mark_values(column.values, differs);
+      mark_values<std::uint64_t>(column.values, differs);
     } else {
       mark_lists(column, differs);
     }
