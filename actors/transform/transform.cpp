@@ -14,6 +14,7 @@
 #include "core/base/check.h"
 #include "core/base/clock.h"
 #include "core/data/digest.h"
+#include "core/data/repeated_columns.h"
 
 namespace forebay {
 namespace {
@@ -302,8 +303,9 @@ void TransformPlan::keep_live(ColumnSet& columns) const {
   }
   columns.dense.resize(live_dense_.size());
   columns.sparse.resize(live_sparse_.size());
-  std::size_t group = 0;
-  std::erase_if(columns.repeated, [&](const RepeatedColumns&) { return !has_output_[group++]; });
+  for (std::size_t group = has_output_.size(); group > 0; --group) {
+    if (!has_output_[group - 1]) release_group(columns, group - 1);
+  }
 }
 
 Status TransformPlan::set_cost(std::size_t number, double microseconds) {

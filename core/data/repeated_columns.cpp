@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -158,6 +159,51 @@ std::uint32_t number_rows(StoredRows stored, UniqueRow* rows) {
   return unique;
 }
 
+/// Refers each row to the stored row before it, by its number among all rows.
+void refer_in_place(StoredRows stored, UniqueRow* rows) {
+  std::uint32_t last = 0;
+  for (std::size_t row = 0; row < stored.size(); ++row) {
+    if (stored[row] != 0) last = static_cast<std::uint32_t>(row);
+    rows[row] = {.set = 0, .row = last};
+  }
+}
+
+/// The numbers of the stored rows among all rows.
+std::vector<std::uint32_t> stored_rows(std::size_t unique, std::size_t rows,
+                                       const UniqueRow* references) {
+  std::vector<std::uint32_t> kept(unique);
+  for (std::size_t row = rows; row > 0; --row) {
+    kept[references[row - 1].row] = static_cast<std::uint32_t>(row - 1);
+  }
+  return kept;
+}
+
+/// Whether copying the stored rows of `group` costs more than keeping all memory of the columns for
+/// them: most rows are stored, and most of the memory is theirs.
+bool stays_in_place(const ColumnSet& group, std::size_t rows, std::size_t unique,
+                    const std::vector<Buffer>& slabs) {
+  std::size_t own = rows * sizeof(float) * group.dense.size();
+  for (const SparseColumn& column : group.sparse) {
+    own += column.count(rows) * sizeof(std::int64_t);
+    if (column.offsets != nullptr) own += rows * sizeof(std::int32_t);
+  }
+  std::size_t all = 0;
+  for (const Buffer& slab : slabs) all += slab.size();
+  return unique * 4 >= rows * 3 && own * 3 >= all * 2;
+}
+
+/// Takes the columns of a group out of `columns`, without their memory.
+ColumnSet take_out(ColumnSet& columns, const FeatureGroup& group) {
+  ColumnSet taken;
+  for (const std::size_t feature : group.dense) {
+    taken.dense.push_back(std::exchange(columns.dense[feature], nullptr));
+  }
+  for (const std::size_t feature : group.sparse) {
+    taken.sparse.push_back(std::exchange(columns.sparse[feature], {}));
+  }
+  return taken;
+}
+
 /// Bytes of a group's values and lengths, of all rows as if each were stored.
 std::uint64_t plain_bytes(const RepeatedColumns& columns, std::size_t rows) {
   const ColumnSet& set = *columns.sets.front();
@@ -186,7 +232,8 @@ double repeat_ratio(std::span<const RepeatCount> groups) {
 std::vector<std::uint8_t> rows_that_differ(const ColumnSet& columns, const FeatureGroup& group) {
   std::vector<std::uint8_t> differs(columns.rows, 0);
   if (columns.rows > 0) differs.front() = 1;
-  for (const std::size_t feature : group.dense) mark_values<std::uint32_t>(columns.dense[feature], differs);
+  for (const std::size_t feature : group.dense)
+    mark_values<std::uint32_t>(columns.dense[feature], differs);
   for (const std::size_t feature : group.sparse) {
     const SparseColumn& column = columns.sparse[feature];
     if (column.offsets == nullptr) {
@@ -202,25 +249,35 @@ RepeatCount store_once(ColumnSet& columns, const FeatureGroup& group, StoredRows
                        BufferPool& pool) {
   FOREBAY_CHECK(stored.size() == columns.rows && !columns.packed);
   const std::size_t rows = columns.rows;
-  columns.slabs.push_back(pool.take(rows * sizeof(UniqueRow)));
-  RepeatedColumns repeated{.sets = {}, .rows = columns.slabs.back().as<UniqueRow>()};
-  const std::uint32_t unique = number_rows(stored, repeated.rows);
-  std::vector<std::uint32_t> kept(unique);
-  for (std::size_t row = rows; row > 0; --row) {
-    kept[repeated.rows[row - 1].row] = static_cast<std::uint32_t>(row - 1);
+  Buffer references = pool.take(rows * sizeof(UniqueRow));
+  RepeatedColumns repeated{.sets = {}, .rows = references.as<UniqueRow>()};
+  const std::size_t unique = number_rows(stored, repeated.rows);
+  ColumnSet given = take_out(columns, group);
+  if (columns.repeated.empty() && stays_in_place(given, rows, unique, columns.slabs)) {
+    // The set has all memory of `columns`, which has the set.
+    given.rows = rows;
+    given.slabs = std::exchange(columns.slabs, {});
+    repeated.sets.push_back(std::make_shared<ColumnSet>(std::move(given)));
+    refer_in_place(stored, repeated.rows);
+  } else {
+    const std::vector<std::uint32_t> kept = stored_rows(unique, rows, repeated.rows);
+    const auto source_of = [&](std::size_t row) { return Source{&given, kept[row]}; };
+    repeated.sets.push_back(
+        std::make_shared<ColumnSet>(copied_set(unique, group, source_of, pool)));
   }
-  ColumnSet given;  // the group's columns as decoded
-  for (const std::size_t feature : group.dense) {
-    given.dense.push_back(std::exchange(columns.dense[feature], nullptr));
-  }
-  for (const std::size_t feature : group.sparse) {
-    given.sparse.push_back(std::exchange(columns.sparse[feature], {}));
-  }
-  const auto source_of = [&](std::size_t row) { return Source{&given, kept[row]}; };
-  repeated.sets.push_back(std::make_shared<ColumnSet>(copied_set(unique, group, source_of, pool)));
+  columns.slabs.push_back(std::move(references));
   const RepeatCount count{.rows = rows, .unique = unique, .bytes = plain_bytes(repeated, rows)};
   columns.repeated.push_back(std::move(repeated));
   return count;
+}
+
+// Parts share their sets, but have their other columns in memory of their own.
+void release_group(ColumnSet& columns, std::size_t group) {
+  for (const auto& set : columns.repeated[group].sets) {
+    if (set.use_count() > 1) continue;
+    std::ranges::move(set->slabs, std::back_inserter(columns.slabs));
+  }
+  columns.repeated.erase(columns.repeated.begin() + static_cast<std::ptrdiff_t>(group));
 }
 
 std::size_t stored_once_bytes(const Schema& schema, std::size_t rows, std::size_t decoded_bytes) {

@@ -37,9 +37,15 @@ std::vector<std::uint8_t> rows_that_differ(const ColumnSet& columns, const Featu
 
 /// Moves the columns of `group` to the end of `columns.repeated`: the rows in `stored` to memory of
 /// their own, each other row as a reference to the last stored row before it, whatever values it
-/// has itself. Returns what was counted.
+/// has itself. Where few rows repeat and `columns` has little else, the rows stay where they are,
+/// and the set of the first group takes over the memory of `columns` (release_group()). Returns
+/// what was counted.
 RepeatCount store_once(ColumnSet& columns, const FeatureGroup& group, StoredRows stored,
                        BufferPool& pool);
+
+/// Removes a group whose columns no reader needs any more; `columns` keeps memory that its other
+/// columns are in.
+void release_group(ColumnSet& columns, std::size_t group);
 
 /// The most bytes that store_once() takes beside the columns, for all groups of `schema`.
 std::size_t stored_once_bytes(const Schema& schema, std::size_t rows, std::size_t decoded_bytes);

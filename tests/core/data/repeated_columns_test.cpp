@@ -73,6 +73,34 @@ TEST_CASE("a row that is not stored has the values of the stored row before it, 
         std::vector<std::int32_t>{0, 2, 4, 6, 8, 8});
 }
 
+TEST_CASE("where few rows repeat they stay where they are, and a released group leaves its memory",
+          "[core][repeated_columns]") {
+  Memory memory;
+  ColumnSet set = five_rows(memory.pool);
+  set.slabs.front().shrink(100);  // padding of such small columns would be most of the memory
+  const float* const values = set.dense[0];
+  const FeatureGroup group{.dense = {0}, .sparse = {0}};
+  const std::vector<std::uint8_t> stored{1, 1, 0, 1, 1};
+  const RepeatCount count = store_once(set, group, stored, memory.pool);
+  CHECK(count == RepeatCount{.rows = 5, .unique = 4, .bytes = 20 + 48 + 20});
+  REQUIRE(set.repeated[0].sets.size() == 1);
+  CHECK(set.repeated[0].sets[0]->dense[0] == values);  // not copied
+  CHECK(set.repeated[0].rows[2] == UniqueRow{.set = 0, .row = 1});
+  CHECK(set.repeated[0].rows[4] == UniqueRow{.set = 0, .row = 4});
+  release_group(set, 0);
+  CHECK(set.repeated.empty());
+  CHECK(set.labels[1] == 1);  // in memory that the group had
+}
+
+TEST_CASE("a small group does not keep the memory of all columns", "[core][repeated_columns]") {
+  Memory memory;
+  ColumnSet set = five_rows(memory.pool);
+  const float* const values = set.dense[0];
+  const FeatureGroup group{.dense = {0}, .sparse = {}};
+  store_once(set, group, std::vector<std::uint8_t>(5, 1), memory.pool);
+  CHECK(set.repeated[0].sets[0]->dense[0] != values);
+}
+
 TEST_CASE("columns of any bits come back as they were", "[core][repeated_columns]") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
