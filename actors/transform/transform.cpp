@@ -282,7 +282,7 @@ Status TransformPlan::run(const StageInfo& stage, ColumnSet& columns,
   for (std::size_t i = begin; i < end; ++i) {
     if (steps_[i].place.group) continue;
     for (const PlainColumn& plain : steps_[i].place.plain) make_plain(plain, run);
-    const auto status = run_metered(steps_[i], run, measured, columns.rows);
+    auto status = run_metered(steps_[i], run, measured, columns.rows);
     if (!status) return status;
   }
   if (stage.end_op == ops_.size()) keep_live(columns);
