@@ -256,7 +256,7 @@ std::vector<RepeatedRows> Batcher::repeated_in(const std::vector<Slice>& parts) 
   std::vector<RepeatedRows> repeated;
   const std::vector<FeatureGroup>& groups = ranked_.columns.repeated;
   if (groups.empty() || parts.empty()) return repeated;
-  std::vector<BatchSlice> slices;
+  std::vector<RowSlice> slices;
   slices.reserve(parts.size());
   for (const Slice& part : parts) slices.push_back({part.columns, part.begin, part.end});
   for (std::size_t group = 0; group < groups.size(); ++group) {

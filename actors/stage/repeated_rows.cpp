@@ -12,8 +12,8 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 /// of its parts, share their sets.
 class SetPlaces {
  public:
-  SetPlaces(std::span<const BatchSlice> slices, std::size_t group) {
-    for (const BatchSlice& slice : slices) {
+  SetPlaces(std::span<const RowSlice> slices, std::size_t group) {
+    for (const RowSlice& slice : slices) {
       const auto [places, is_new] = of_columns_.try_emplace(slice.columns);
       if (!is_new) continue;
       for (const auto& set : slice.columns->repeated[group].sets) {
@@ -44,16 +44,16 @@ float dense_value(const ColumnSet& set, std::size_t column, std::size_t row) {
 
 }  // namespace
 
-RepeatedRows::RepeatedRows(std::span<const BatchSlice> slices, std::size_t group,
+RepeatedRows::RepeatedRows(std::span<const RowSlice> slices, std::size_t group,
                            const FeatureGroup& features) {
   number(slices, group);
   measure(features.sparse.size());
 }
 
-void RepeatedRows::number(std::span<const BatchSlice> slices, std::size_t group) {
+void RepeatedRows::number(std::span<const RowSlice> slices, std::size_t group) {
   const SetPlaces places(slices, group);
   std::vector<std::uint32_t> number_of(places.rows(), kNone);
-  for (const BatchSlice& slice : slices) {
+  for (const RowSlice& slice : slices) {
     const RepeatedColumns& columns = slice.columns->repeated[group];
     const std::vector<std::size_t>& first = places.of(*slice.columns);
     for (std::size_t row = slice.begin; row < slice.end; ++row) {

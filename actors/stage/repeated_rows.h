@@ -5,17 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "actors/stage/row_mover.h"
 #include "core/data/column_set.h"
 #include "core/data/schema.h"
 
 namespace forebay {
-
-/// Consecutive rows of a column set, packed or not, that go into a batch.
-struct BatchSlice {
-  const ColumnSet* columns = nullptr;
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
 
 /// The rows of a batch in the columns of one group of Schema::repeated: which of them share their
 /// values, and these values.
@@ -23,8 +17,9 @@ struct BatchSlice {
 /// Two rows share values if the same row of the same set is behind both. The sets outlive it.
 class RepeatedRows {
  public:
-  /// `group` is the number of the group, `features` are its features.
-  RepeatedRows(std::span<const BatchSlice> slices, std::size_t group, const FeatureGroup& features);
+  /// The rows of the batch, of sets that may be packed. `group` is the number of the group,
+  /// `features` are its features.
+  RepeatedRows(std::span<const RowSlice> slices, std::size_t group, const FeatureGroup& features);
 
   /// The different rows, numbered in the order in which the batch has them first.
   std::size_t unique() const { return sources_.size(); }
@@ -51,7 +46,7 @@ class RepeatedRows {
     std::size_t length = 0;
   };
 
-  void number(std::span<const BatchSlice> slices, std::size_t group);
+  void number(std::span<const RowSlice> slices, std::size_t group);
   void measure(std::size_t features);
   static List list_of(const Source& source, std::size_t column);
 
