@@ -16,8 +16,7 @@ namespace {
 /// Index of the first id of `row` in the ids of sparse feature `feature`.
 std::size_t first_id(const ColumnSet& columns, std::size_t feature, std::size_t row) {
   if (columns.packed) return columns.packed->sparse[feature].first_id(row);
-  const std::int32_t* offsets = columns.sparse[feature].offsets;
-  return offsets == nullptr ? row : static_cast<std::size_t>(offsets[row]);
+  return columns.sparse[feature].first_id(row);
 }
 
 std::size_t num_dense(const ColumnSet& columns) {

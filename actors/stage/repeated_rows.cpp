@@ -86,10 +86,8 @@ RepeatedRows::List RepeatedRows::list_of(const Source& source, std::size_t colum
     const PackedIds& ids = source.set->packed->sparse[column];
     return {ids.first_id(row), ids.first_id(row + 1) - ids.first_id(row)};
   }
-  const std::int32_t* offsets = source.set->sparse[column].offsets;
-  if (offsets == nullptr) return {row, 1};
-  return {static_cast<std::size_t>(offsets[row]),
-          static_cast<std::size_t>(offsets[row + 1] - offsets[row])};
+  const SparseColumn& ids = source.set->sparse[column];
+  return {ids.first_id(row), ids.first_id(row + 1) - ids.first_id(row)};
 }
 
 void RepeatedRows::write_lists(std::size_t column, std::int32_t* lengths, std::int64_t* ids) const {

@@ -12,17 +12,12 @@ namespace {
 using Slices = std::span<const RowSlice>;
 using Places = std::span<const std::uint32_t>;
 
-/// The index of the first id of a row; of the row behind the last one, the number of ids.
-std::size_t first_id(const SparseColumn& column, std::size_t row) {
-  return column.offsets == nullptr ? row : static_cast<std::size_t>(column.offsets[row]);
-}
-
 /// The ids of sparse feature number `feature`.
 std::size_t ids_of(Slices slices, std::size_t feature) {
   std::size_t ids = 0;
   for (const RowSlice& slice : slices) {
     const SparseColumn& column = slice.columns->sparse[feature];
-    ids += first_id(column, slice.end) - first_id(column, slice.begin);
+    ids += column.first_id(slice.end) - column.first_id(slice.begin);
   }
   return ids;
 }
@@ -69,8 +64,8 @@ void for_each_list(Slices slices, Places places, std::size_t feature, const Visi
   for (const RowSlice& slice : slices) {
     const SparseColumn& from = slice.columns->sparse[feature];
     for (std::size_t row = slice.begin; row < slice.end; ++row) {
-      const std::size_t first = first_id(from, row);
-      visit(from.values + first, first_id(from, row + 1) - first, *place++);
+      const std::size_t first = from.first_id(row);
+      visit(from.values + first, from.first_id(row + 1) - first, *place++);
     }
   }
 }

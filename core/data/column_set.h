@@ -100,9 +100,11 @@ struct SparseColumn {
   std::int32_t* offsets =
       nullptr;  ///< rows + 1 entries, the first 0; nullptr: one id in every row.
 
-  std::size_t count(std::size_t rows) const {
-    return offsets == nullptr ? rows : static_cast<std::size_t>(offsets[rows]);
+  /// The index of the first id of `row`; for the row behind the last one, the number of ids.
+  std::size_t first_id(std::size_t row) const {
+    return offsets == nullptr ? row : static_cast<std::size_t>(offsets[row]);
   }
+  std::size_t count(std::size_t rows) const { return first_id(rows); }
 };
 
 struct ColumnSet;

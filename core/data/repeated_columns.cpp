@@ -13,13 +13,9 @@
 namespace forebay {
 namespace {
 
-std::size_t first_id(const SparseColumn& column, std::size_t row) {
-  return column.offsets == nullptr ? row : static_cast<std::size_t>(column.offsets[row]);
-}
-
 std::span<const std::int64_t> ids_of(const SparseColumn& column, std::size_t row) {
-  const std::size_t first = first_id(column, row);
-  return {column.values + first, first_id(column, row + 1) - first};
+  const std::size_t first = column.first_id(row);
+  return {column.values + first, column.first_id(row + 1) - first};
 }
 
 void mark_lists(const SparseColumn& column, std::vector<std::uint8_t>& differs) {

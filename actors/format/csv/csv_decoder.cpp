@@ -163,11 +163,11 @@ class CsvDecoder {
     for (std::size_t i = 0; i < layout_.choice.sparse.size(); ++i) {
       const std::string_view text = row_.field(layout_.choice.sparse[i]);
       SparseFill& column = fill_.sparse[i];
-      if (!text.empty() && repeated_.repeats_sparse(i)) {
-        column.values[column.count] = column.values[column.count - 1];
+      if (!text.empty()) {
+        column.values[column.count] =
+            repeated_.repeats_sparse(i) ? column.values[column.count - 1] : id_of(text);
         ++column.count;
-      } else if (!text.empty())
-        column.values[column.count++] = id_of(text);
+      }
       column.end_row(row);
     }
   }
