@@ -15,6 +15,7 @@
 #include "core/base/result.h"
 #include "core/data/column_set.h"
 #include "core/data/digest.h"
+#include "core/data/repeated_columns.h"
 #include "core/data/row_dealer.h"
 #include "core/data/schema.h"
 
@@ -75,6 +76,10 @@ struct Decoded {
   /// checksum; the split must not be used then. `reason` names the column.
   std::optional<BadRow> damaged = std::nullopt;
 };
+
+/// Stores the columns of Schema::repeated once (store_once()), by `decoded.stored` or, where the
+/// decoder did not look for repeated rows, by their values. Returns what repeats in each group.
+std::vector<RepeatCount> store_repeated(Decoded& decoded, const Schema& schema, BufferPool& pool);
 
 class TextFormat;
 class UnitFormat;

@@ -7,7 +7,6 @@
 #include "actors/stage/permute.h"
 #include "actors/stage/split_assembly.h"
 #include "core/base/check.h"
-#include "core/data/repeated_columns.h"
 
 namespace forebay {
 
@@ -155,8 +154,11 @@ void StageWorker::shuffle(Split& split) const {
   }
 }
 
+// The sets of repeated columns are this thread's own until the split is handed on, so operators may
+// change them here.
 Status StageWorker::decode(Split& split) const {
-  Decoded decoded = inputs_.dataset.format().decode(split.raw, options_for(split), inputs_.buffers);
+  const Format& format = inputs_.dataset.format();
+  Decoded decoded = format.decode(split.raw, options_for(split), inputs_.buffers);
   if (decoded.damaged) {
     return tl::unexpected<Error>(damaged_block(inputs_.dataset, *decoded.damaged));
   }
@@ -164,23 +166,14 @@ Status StageWorker::decode(Split& split) const {
     return tl::unexpected<Error>(miscounted_split(inputs_.dataset, *decoded.miscounted));
   }
   split.raw = {};
+  split.repeats = store_repeated(decoded, format.schema(), inputs_.buffers);
   split.columns = std::move(decoded.columns);
   split.bad = std::move(decoded.bad);
   split.filtered = decoded.filtered;
-  if (auto stored = store_repeated(split, decoded.stored); !stored) return stored;
-  return split.assembly != nullptr ? finish_piece(split, decoded.is_dealt) : Status{};
-}
-
-// The sets are this thread's own until the split is handed on, so operators may change them here.
-Status StageWorker::store_repeated(Split& split,
-                                   const std::vector<std::vector<std::uint8_t>>& stored) const {
-  const std::vector<FeatureGroup>& groups = inputs_.dataset.format().schema().repeated;
-  if (groups.empty()) return {};
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto rows = stored.empty() ? rows_that_differ(split.columns, groups[i]) : stored[i];
-    split.repeats.push_back(store_once(split.columns, groups[i], rows, inputs_.buffers));
+  if (inputs_.plan.runs_repeated()) {
+    if (auto run = inputs_.plan.run_repeated(split.columns, transform_); !run) return run;
   }
-  return inputs_.plan.run_repeated(split.columns, transform_);
+  return split.assembly != nullptr ? finish_piece(split, decoded.is_dealt) : Status{};
 }
 
 // Rows that are sampled away leave before the others are dealt. Repeated rows are found among

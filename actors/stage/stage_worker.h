@@ -111,7 +111,6 @@ class StageWorker {
   Status load(Split& split);
   Status decode(Split& split) const;
   DecodeOptions options_for(const Split& split) const;
-  Status store_repeated(Split& split, const std::vector<std::vector<std::uint8_t>>& stored) const;
   Status finish_piece(Split& piece, bool is_dealt) const;
   void shuffle(Split& split) const;
   Status transform(Split& split, std::function<bool()> cancelled);

@@ -47,12 +47,8 @@ void check_changed(const Format& format, std::string_view text, const BlockBuild
 
 /// Fills in the values that the decoder left out since they repeat.
 void make_plain(const Format& format, Decoded& decoded, BufferPool& pool) {
-  if (decoded.stored.empty()) return;
-  const std::vector<FeatureGroup>& groups = format.schema().repeated;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    store_once(decoded.columns, groups[i], decoded.stored[i], pool);
-  }
-  test::make_plain(decoded.columns, groups, pool);
+  store_repeated(decoded, format.schema(), pool);
+  test::make_plain(decoded.columns, format.schema().repeated, pool);
 }
 
 }  // namespace

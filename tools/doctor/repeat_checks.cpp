@@ -101,14 +101,8 @@ std::vector<BlockRef> first_blocks(const Dataset& dataset) {
 }
 
 /// How much the job's own groups repeat.
-Finding own_groups(Decoded& decoded, const std::vector<FeatureGroup>& groups, BufferPool& pool) {
-  std::vector<RepeatCount> counts;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const Differs stored =
-        decoded.stored.empty() ? rows_that_differ(decoded.columns, groups[i]) : decoded.stored[i];
-    counts.push_back(store_once(decoded.columns, groups[i], stored, pool));
-  }
-  const double ratio = repeat_ratio(counts);
+Finding own_groups(Decoded& decoded, const Schema& schema, BufferPool& pool) {
+  const double ratio = repeat_ratio(store_repeated(decoded, schema, pool));
   const std::string what = "the values of columns.dedup come " + format_number(ratio, 1) +
                            " times in a row, and are stored once";
   if (ratio >= 1.2) return Finding::ok("repeats", what);
@@ -151,7 +145,7 @@ std::optional<Finding> check_repeats(const Dataset& dataset) {
   Decoded decoded = format.decode(*raw, {}, pool);
   if (decoded.damaged || decoded.miscounted || decoded.columns.rows == 0) return std::nullopt;
   const Schema& schema = format.schema();
-  if (!schema.repeated.empty()) return own_groups(decoded, schema.repeated, pool);
+  if (!schema.repeated.empty()) return own_groups(decoded, schema, pool);
   std::string what;
   std::string keys;
   for (const SuggestedGroup& group : suggest_groups(decoded.columns)) {
