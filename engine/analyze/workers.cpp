@@ -1,26 +1,23 @@
 #include "engine/analyze/workers.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "core/base/text/shell_word.h"
+#include "core/base/text/text.h"
 
 namespace forebay {
 namespace {
 
 constexpr std::uint64_t kLeastMemory = std::uint64_t{256} << 20;  // of a worker
 
-/// A word of a shell's line.
-std::string quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char letter : text) word += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return word + "'";
-}
-
 /// `count` CPUs of the machine from place `first` on, as taskset takes them.
 std::string cpu_list(const LocalMachine& machine, std::size_t first, std::size_t count) {
-  std::string list;
+  std::vector<std::string> numbers;
   for (std::size_t i = first; i < first + count; ++i) {
-    list += (list.empty() ? "" : ",") + std::to_string(machine.cpus[i]);
+    numbers.push_back(std::to_string(machine.cpus[i]));
   }
-  return list;
+  return joined(numbers, ",");
 }
 
 }  // namespace
@@ -53,12 +50,13 @@ std::string local_workers_command(const JobSpec& job, std::uint32_t workers,
   for (std::uint32_t i = 0; i < workers; ++i) {
     const std::string number = std::to_string(i + 1);
     script += "taskset -c " + cpu_list(machine, (i + 1) * cpus, cpus) + " " +
-              quoted(machine.program) + " worker --join " + quoted(local_workers_address(job)) +
-              " --name worker-" + number + " --cpus " + std::to_string(cpus) + " --memory " +
-              std::to_string(memory) + " --dir " +
-              quoted(job.run.dir + "/analyze/worker-" + number) + " </dev/null >/dev/null 2>&1 & ";
+              shell_word(machine.program) + " worker --join " +
+              shell_word(local_workers_address(job)) + " --name worker-" + number + " --cpus " +
+              std::to_string(cpus) + " --memory " + std::to_string(memory) + " --dir " +
+              shell_word(job.run.dir + "/analyze/worker-" + number) +
+              " </dev/null >/dev/null 2>&1 & ";
   }
-  return "sh -c " + quoted(script);
+  return "sh -c " + shell_word(script);
 }
 
 std::string local_workers_address(const JobSpec& job) { return job.run.dir + "/analyze/address"; }

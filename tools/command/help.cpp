@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/text/shell_word.h"
 #include "core/base/text/text.h"
 #include "tools/command/commands.h"
-#include "tools/launch/fill.h"
 
 namespace forebay {
 namespace {

@@ -16,11 +16,6 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
 }
 
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_-./:,=+%@").find(c) != std::string_view::npos;
-}
-
 const std::string& value_of(std::string_view name, const Blanks& blanks) {
   const auto blank = blanks.find(name);
   FOREBAY_CHECK(blank != blanks.end());
@@ -92,11 +87,6 @@ std::string fill(std::string_view text, const Blanks& blanks) {
   }
   FOREBAY_CHECK(conditions.closed());
   return filled;
-}
-
-std::string shell_word(std::string_view word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
-  return "'" + replaced(std::string(word), "'", "'\\''") + "'";
 }
 
 std::string yaml_text(std::string_view text) {

@@ -26,9 +26,6 @@ using Blanks = std::map<std::string, std::string, std::less<>>;
 /// is empty. Conditions nest. A name without a value is a bug of the template and aborts.
 std::string fill(std::string_view text, const Blanks& blanks);
 
-/// Returns `word` as one word of a POSIX shell.
-std::string shell_word(std::string_view word);
-
 /// Returns `text` as a YAML double-quoted scalar.
 std::string yaml_text(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/text/shell_word.h"
 #include "core/data/digest.h"
 #include "engine/job/text_file.h"
 

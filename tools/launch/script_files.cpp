@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/text/shell_word.h"
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
 

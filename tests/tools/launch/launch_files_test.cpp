@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "core/base/text/shell_word.h"
 #include "tests/support/temp_dir.h"
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"

@@ -5,13 +5,13 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/base/text/shell_word.h"
 #include "core/base/whole_file.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
 #include "engine/outputs/job_files.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
-#include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
 #include "tools/process/paths.h"
 #include "tools/process/standard_streams.h"
