@@ -122,7 +122,6 @@ class Bench:
         return {"step_seconds": done["seconds"] * (1 - done["starved_ratio"]), "loss": done["loss"]}
 
     def wire(self, job):
-        address = self.folder / "address"
         before = int(LOOPBACK.read_text())
         trainer = subprocess.Popen(
             [self.forebay, "ingest", str(job), "--json", "--set", "cluster.listen=tcp://127.0.0.1:0", "--set",

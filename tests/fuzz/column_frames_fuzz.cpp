@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,12 +22,18 @@ Frame frame_of(std::span<const std::byte> bytes) {
   return {held, held->data(), held->size()};
 }
 
-}  // namespace
+/// The columns; nullopt if the frames are refused, as damaged ones are.
+std::optional<UnpackedColumns> accepted(const Frames& frames, const UnpackLimits& limits,
+                                        BufferPool& pool) {
+  auto came = unpack_columns(frames, limits, pool);
+  if (came) return std::move(*came);
+  FOREBAY_CHECK(came.error().code == Code::kCorrupt);
+  return std::nullopt;
+}
 
 /// Columns with a group of repeated ones: the input has the lengths of the next two frames in two
 /// bytes each. Every accepted reference leads to a list that is there.
-static int check_repeated(const Frame& layout, std::span<const std::byte> rest,
-                          UnpackLimits limits) {
+int check_repeated(const Frame& layout, std::span<const std::byte> rest, UnpackLimits limits) {
   limits.repeated = {{.dense = {}, .sparse = {limits.sparse}}};
   ++limits.sparse;
   Frames frames{layout};
@@ -40,11 +47,8 @@ static int check_repeated(const Frame& layout, std::span<const std::byte> rest,
   frames.push_back(frame_of(rest));
   MemoryBudget budget(std::size_t{1} << 30);
   BufferPool pool(budget);
-  const auto came = unpack_columns(frames, limits, pool);
-  if (!came) {
-    FOREBAY_CHECK(came.error().code == Code::kCorrupt);
-    return 0;
-  }
+  const auto came = accepted(frames, limits, pool);
+  if (!came) return 0;
   const RepeatedColumns& group = came->columns.repeated.at(0);
   for (std::size_t row = 0; row < came->columns.rows; ++row) {
     const ColumnSet& set = *group.sets.at(group.rows[row].set);
@@ -54,6 +58,8 @@ static int check_repeated(const Frame& layout, std::span<const std::byte> rest,
   }
   return 0;
 }
+
+}  // namespace
 
 /// The input: the length of the first frame (a byte), that frame, and the second. Accepted columns
 /// read back the same when packed again.
@@ -74,11 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   MemoryBudget budget(std::size_t{1} << 30);
   BufferPool pool(budget);
-  const auto came = unpack_columns(frames, limits, pool);
-  if (!came) {
-    FOREBAY_CHECK(came.error().code == Code::kCorrupt);
-    return 0;
-  }
+  const auto came = accepted(frames, limits, pool);
+  if (!came) return 0;
   const ColumnSet plain = test::widened(came->columns, pool);
   limits.max_bytes = std::size_t{1} << 30;
   for (const auto way : {Compression::kNone, Compression::kLz4, Compression::kZstd}) {
