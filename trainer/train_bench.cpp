@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/median.h"
@@ -44,6 +46,40 @@ Result<Turn> take_turn(Model& model, const Clock& clock, std::uint64_t settle, s
               {.all = after.all - before.all, .ready = after.ready - before.ready}};
 }
 
+/// The batches of one kind of turn, announced to the model `ahead` steps before it steps on them.
+class ComingBatches {
+ public:
+  ComingBatches(Model& model, Next source, std::size_t ahead)
+      : model_(model), source_(std::move(source)), ahead_(ahead) {}
+
+  /// Cancels what the other kind of turn announced, and announces the batches that wait here.
+  void begin_turn() {
+    if (ahead_ == 0) return;
+    model_.prefetch(nullptr);
+    for (const auto& batch : waiting_) model_.prefetch(batch);
+  }
+
+  Result<std::shared_ptr<const Batch>> next(std::uint64_t step) {
+    while (waiting_.size() <= ahead_) {
+      auto batch = source_(step);
+      if (!batch) return batch;
+      if (*batch == nullptr) break;
+      if (ahead_ > 0) model_.prefetch(*batch);
+      waiting_.push_back(std::move(*batch));
+    }
+    if (waiting_.empty()) return nullptr;
+    auto first = std::move(waiting_.front());
+    waiting_.pop_front();
+    return first;
+  }
+
+ private:
+  Model& model_;
+  const Next source_;
+  const std::size_t ahead_;
+  std::deque<std::shared_ptr<const Batch>> waiting_;
+};
+
 /// Returns batch after batch, and announces those of the next `ahead` steps. No batch is announced
 /// before the first step of a turn, unlike in a run.
 Next announced(Model& model, const Batches& batches, std::size_t ahead) {
@@ -73,12 +109,19 @@ Result<TrainBench> bench_training(Model& model, BatchSource& source, const Clock
     if (batch && kept == nullptr) kept = *batch;
     return batch;
   };
-  const auto again = [&](std::uint64_t) { return kept; };
+  const auto kept_batch = [&](std::uint64_t) { return kept; };
+  ComingBatches fed_batches(model, from_source, plan.ahead);
+  ComingBatches cached_batches(model, kept_batch, plan.ahead);
+  const auto turn_with = [&](ComingBatches& batches) {
+    batches.begin_turn();
+    return take_turn(model, clock, plan.settle, plan.steps,
+                     [&](std::uint64_t step) { return batches.next(step); });
+  };
   std::vector<TrainBench> turns;
   for (std::uint64_t turn = 0; turn < plan.turns; ++turn) {
-    auto fed = take_turn(model, clock, plan.settle, plan.steps, from_source);
+    auto fed = turn_with(fed_batches);
     if (!fed) return pass(fed);
-    auto cached = take_turn(model, clock, plan.settle, plan.steps, again);
+    auto cached = turn_with(cached_batches);
     if (!cached) return pass(cached);
     turns.push_back({.fed = fed->rate, .cached = cached->rate});
   }

@@ -30,6 +30,7 @@ struct TrainBenchPlan {
   std::uint64_t turns = 7;  ///< At least 1.
   std::uint64_t settle = 10;
   std::uint64_t steps = 18;  ///< Measured steps of each turn.
+  std::size_t ahead = 0;     ///< Batches announced to the model before they are stepped on.
 };
 
 /// Alternates between batches of `source` and its first batch repeated, so that other load on the

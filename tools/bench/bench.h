@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "trainer/spec.h"
 
 namespace forebay {
 
@@ -35,8 +36,11 @@ struct BenchOptions {
   bool small_network = false;  ///< The default MLPs instead of those published for Criteo.
   /// The loader's folder (tests/bench/public), or the program that runs the same workloads on CAF.
   std::optional<std::string> other = {};
-  std::string program = {};  ///< forebay itself, for benchmarks that start processes.
-  std::string only = {};     ///< The only row, or of `store` the only part, to measure; empty: all.
+  std::string program = {};    ///< forebay itself, for benchmarks that start processes.
+  std::string device = "cpu";  ///< Of the model that `train` trains.
+  TrainerSpec::ModelKind model = TrainerSpec::ModelKind::kDlrm;  ///< The same.
+  std::uint64_t batch_size = 0;  ///< The same; 0: the default of a job.
+  std::string only = {};  ///< The only row, or of `store` the only part, to measure; empty: all.
   double request_price = 0.0004;   ///< Of a store, in dollars for 1,000 requests.
   double byte_price = 0;           ///< The same, for a GB.
   std::uint64_t connections = 64;  ///< Requests in flight of jobs on a store.
@@ -60,8 +64,8 @@ BenchResults bench_ingest(const BenchOptions& options);
 /// cache.
 BenchResults bench_parquet(const BenchOptions& options);
 
-/// Measures training with the pipeline's batches, compared with training on one cached batch, with
-/// one CPU left to the pipeline and with all CPUs for the model.
+/// Measures training with the pipeline's batches, compared with training on one cached batch: on
+/// the CPU with one CPU left to the pipeline and with all CPUs for the model, on a GPU once.
 BenchResults bench_train(const BenchOptions& options);
 
 /// Measures the actor runtime's workloads, each in its own actor system: `fan_in`, 4 actors that

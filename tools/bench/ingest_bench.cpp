@@ -6,7 +6,6 @@
 
 #include "actors/epoch_order.h"
 #include "actors/pipeline.h"
-#include "actors/sizing.h"
 #include "actors/stage/batcher.h"
 #include "actors/stage/permute.h"
 #include "actors/stage/stage_worker.h"
@@ -16,63 +15,24 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_process.h"
 #include "tools/bench/bench_setup.h"
-#include "trainer/module.h"
-#include "trainer/train_bench.h"
+#include "tools/bench/usual_work.h"
 
 namespace forebay {
 namespace {
 
-/// Made-up rows and the objects that process them.
-struct UsualWork {
-  BenchFolder data;
-  std::unique_ptr<Dataset> dataset;
-  TransformPlan plan;
-  OrderSpec order = {};
-};
-
-Result<UsualWork> usual_work(std::uint64_t rows) {
-  auto data = made_up_rows(rows);
-  if (!data) return pass(data);
-  auto dataset = open_made_up(*data);
-  if (!dataset) return pass(dataset);
-  // The transforms of the published figures.
-  const TransformSpec log1p{"log1p", {"I*"}, {}};
-  const TransformSpec hash{"sigrid_hash", {"C*"}, {{"max_value", std::int64_t{1'000'000}}}};
-  auto plan = TransformPlan::compile({log1p, hash}, (*dataset)->format().schema());
-  if (!plan) return pass(plan);
-  return UsualWork{std::move(*data), std::move(*dataset), std::move(*plan)};
-}
-
-/// Everything that both the plain loop and the pipeline use.
-struct Bench {
-  explicit Bench(const UsualWork& given) : work(given), order(*given.dataset, given.order) {
-    for (const DatasetFile& file : given.dataset->files()) names.push_back(file.name);
-  }
-
-  static constexpr std::uint64_t kMemory = std::uint64_t{2} << 30;
-
-  const UsualWork& work;
-  const int cpus = available_cpus();
-  MemoryBudget budget{kMemory};
-  BufferPool buffers{budget};
-  EpochOrder order;
-  std::vector<std::string> names;
-  SystemClock clock;
-};
-
 /// One thread's share of the plain loop: every `stride`-th split, through all stages, into batches.
-Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
-  const UsualWork& work = bench.work;
-  SplitReader reader(*work.dataset, bench.buffers);
-  Batcher batcher(work.order.batch_size, bench.buffers);
-  const TransformContext context{bench.buffers, work.order.seed, bench.names};
+Status plain_share(UsualRun& run, std::size_t first, std::size_t stride) {
+  const UsualWork& work = run.work;
+  SplitReader reader(*work.dataset, run.buffers);
+  Batcher batcher(work.order.batch_size, run.buffers);
+  const TransformContext context{run.buffers, work.order.seed, run.names};
   Digest chain;
-  for (std::size_t split = first; split < bench.order.num_splits(); split += stride) {
-    auto raw = reader.read(bench.order.blocks(0, split));
+  for (std::size_t split = first; split < run.order.num_splits(); split += stride) {
+    auto raw = reader.read(run.order.blocks(0, split));
     if (!raw) return pass(raw);
-    Decoded decoded = work.dataset->format().decode(*raw, {}, bench.buffers);
+    Decoded decoded = work.dataset->format().decode(*raw, {}, run.buffers);
     raw->bytes = {};
-    ColumnSet columns = permute_rows(decoded.columns, bench.order.row_key(0, split), bench.buffers);
+    ColumnSet columns = permute_rows(decoded.columns, run.order.row_key(0, split), run.buffers);
     decoded.columns = {};
     if (auto status = work.plan.run(columns, context); !status) return status;
     batcher.add(std::move(columns));
@@ -82,13 +42,13 @@ Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
   return {};
 }
 
-Status plain_loop(Bench& bench) {
-  const auto threads = static_cast<std::size_t>(bench.cpus);
+Status plain_loop(UsualRun& run) {
+  const auto threads = static_cast<std::size_t>(run.cpus);
   std::vector<Status> results(threads);
   {
     std::vector<std::jthread> running;
     for (std::size_t i = 0; i < threads; ++i) {
-      running.emplace_back([&, i] { results[i] = plain_share(bench, i, threads); });
+      running.emplace_back([&, i] { results[i] = plain_share(run, i, threads); });
     }
   }
   for (Status& result : results) {
@@ -97,31 +57,8 @@ Status plain_loop(Bench& bench) {
   return {};
 }
 
-Result<std::unique_ptr<Pipeline>> start_pipeline(Bench& bench) {
-  const UsualWork& work = bench.work;
-  PipelineSpec spec;
-  spec.memory_bytes = Bench::kMemory;
-  const StageList& stages = work.plan.stages();
-  spec.actors.assign(stages.size(), 1);
-  const StageGroups groups = group_all(stages, {}, false);
-  auto memory = plan_memory(spec, Sizing(*work.dataset, work.plan, work.order), 0);
-  if (!memory) return pass(memory);
-  return std::make_unique<Pipeline>(
-      Pipeline::Options{.dataset = *work.dataset,
-                        .plan = work.plan,
-                        .order = work.order,
-                        .actors = start_actors(groups, spec.actors, bench.cpus, true),
-                        .memory = *memory,
-                        .decode = {},
-                        .start = {},
-                        .buffers = bench.buffers,
-                        .clock = bench.clock,
-                        .on_damaged = [](const std::vector<BadRow>&) { return Status{}; },
-                        .groups = groups});
-}
-
-Status whole_pipeline(Bench& bench) {
-  auto pipeline = start_pipeline(bench);
+Status whole_pipeline(UsualRun& run) {
+  auto pipeline = start_pipeline(run);
   if (!pipeline) return pass(pipeline);
   while (true) {
     auto batch = (*pipeline)->next();
@@ -131,12 +68,12 @@ Status whole_pipeline(Bench& bench) {
 }
 
 /// Returns the raw bytes of splits of about 64 MiB in total, more than any cache holds.
-Result<std::vector<RawSplit>> raw_splits(Bench& bench) {
+Result<std::vector<RawSplit>> raw_splits(UsualRun& run) {
   std::vector<RawSplit> splits;
-  SplitReader reader(*bench.work.dataset, bench.buffers);
+  SplitReader reader(*run.work.dataset, run.buffers);
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < bench.order.num_splits() && bytes < (std::size_t{64} << 20); ++i) {
-    auto raw = reader.read(bench.order.blocks(0, i));
+  for (std::size_t i = 0; i < run.order.num_splits() && bytes < (std::size_t{64} << 20); ++i) {
+    auto raw = reader.read(run.order.blocks(0, i));
     if (!raw) return pass(raw);
     bytes += raw->bytes.size();
     splits.push_back(std::move(*raw));
@@ -145,25 +82,25 @@ Result<std::vector<RawSplit>> raw_splits(Bench& bench) {
 }
 
 /// Measures the nanoseconds a row of each stage alone, on one core.
-Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, Measurements& all) {
-  const UsualWork& work = bench.work;
-  SplitReader reader(*work.dataset, bench.buffers);
-  const TransformContext context{bench.buffers, work.order.seed, bench.names};
-  Batcher batcher(work.order.batch_size, bench.buffers);
+Status time_stages(UsualRun& run, const std::vector<RawSplit>& splits, Measurements& all) {
+  const UsualWork& work = run.work;
+  SplitReader reader(*work.dataset, run.buffers);
+  const TransformContext context{run.buffers, work.order.seed, run.names};
+  Batcher batcher(work.order.batch_size, run.buffers);
   std::size_t i = 0;
   std::size_t rows = 0;
   ColumnSet columns;
   const auto copy = [&]() -> Status {
-    const Buffer copied = bench.buffers.take(splits[i].bytes.size());
+    const Buffer copied = run.buffers.take(splits[i].bytes.size());
     std::memcpy(copied.data(), splits[i].bytes.data(), splits[i].bytes.size());
     return {};
   };
   const auto decode = [&]() -> Status {
-    columns = work.dataset->format().decode(splits[i], {}, bench.buffers).columns;
+    columns = work.dataset->format().decode(splits[i], {}, run.buffers).columns;
     return {};
   };
   const auto shuffle = [&]() -> Status {
-    columns = permute_rows(columns, bench.order.row_key(0, i), bench.buffers);
+    columns = permute_rows(columns, run.order.row_key(0, i), run.buffers);
     return {};
   };
   const auto transform = [&] { return work.plan.run(columns, context); };
@@ -174,7 +111,7 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, Measuremen
     return {};
   };
   const auto load = [&]() -> Status {
-    auto again = reader.read(bench.order.blocks(0, i));
+    auto again = reader.read(run.order.blocks(0, i));
     return again ? Status{} : Status(pass(again));
   };
   struct Stage {
@@ -199,16 +136,16 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, Measuremen
 
 /// Measures the stages, and the seconds of the plain loop and of the pipeline.
 Result<Measurements> measure_ingest(const UsualWork& work, int rounds) {
-  Bench bench(work);
-  auto splits = raw_splits(bench);
+  UsualRun run(work);
+  auto splits = raw_splits(run);
   if (!splits) return pass(splits);
   Measurements all;
   auto measured = each_round(rounds, [&]() -> Status {
-    if (auto timed = time_stages(bench, *splits, all); !timed) return timed;
+    if (auto timed = time_stages(run, *splits, all); !timed) return timed;
     const Stopwatch watch;
-    if (auto done = plain_loop(bench); !done) return done;
+    if (auto done = plain_loop(run); !done) return done;
     const double plain = watch.seconds();
-    if (auto done = whole_pipeline(bench); !done) return done;
+    if (auto done = whole_pipeline(run); !done) return done;
     const double pipeline = watch.seconds() - plain;
     all.add("plain_loop", plain);
     all.add("pipeline", pipeline);
@@ -242,25 +179,6 @@ Result<BenchResult> growth(std::uint64_t rows, double at_full_size) {
   return BenchResult::over("growth", at_full_size, "rows/s", rate_of(*work, (*small)["pipeline"]));
 }
 
-Result<BenchResult> train_with(const UsualWork& work, int threads, const std::string& name) {
-  constexpr std::uint64_t kPrefetch = std::uint64_t{16} << 20;  // about five batches
-  TrainerSpec spec;
-  spec.threads = threads;
-  auto shape = shape_of(spec, work.plan.output());
-  if (!shape) return pass(shape);
-  auto model = make_model(spec, *shape);
-  if (!model) return pass(model);
-  Bench bench(work);
-  auto pipeline = start_pipeline(bench);
-  if (!pipeline) return pass(pipeline);
-  // A large stock of batches would be consumed in one turn and be made again during the other
-  // one's.
-  (*pipeline)->set_prefetch(kPrefetch);
-  auto rates = bench_training(**model, **pipeline, bench.clock, {});
-  if (!rates) return pass(rates);
-  return BenchResult{name, rates->fed, "rows/s", rates->cached, rates->ratio()};
-}
-
 }  // namespace
 
 BenchResults bench_ingest(const BenchOptions& options) {
@@ -292,17 +210,6 @@ BenchResults bench_ingest(const BenchOptions& options) {
     results.push_back(std::move(*more));
   }
   return results;
-}
-
-BenchResults bench_train(const BenchOptions& options) {
-  auto work = usual_work(options.rows);
-  if (!work) return pass(work);
-  const int cpus = available_cpus();
-  auto spare = train_with(*work, std::max(cpus - 1, 1), "train_with_pipeline");
-  if (!spare) return pass(spare);
-  auto all = train_with(*work, cpus, "train_with_pipeline_on_all_cpus");
-  if (!all) return pass(all);
-  return std::vector<BenchResult>{*spare, *all};
 }
 
 }  // namespace forebay

@@ -60,6 +60,11 @@ std::optional<double> price_in(const std::string& text) {
   return whole && price >= 0 && price <= kMost ? std::optional(price) : std::nullopt;
 }
 
+std::optional<TrainerSpec::ModelKind> model_that_learns(const std::string& text) {
+  const auto kind = value_in(kModelNames, text);
+  return kind && learns(*kind) ? kind : std::nullopt;
+}
+
 Result<BenchOptions> options_for(const Invocation& invocation, const Part& part) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   BenchOptions options{.rows = part.rows, .rounds = part.rounds};
@@ -67,9 +72,12 @@ Result<BenchOptions> options_for(const Invocation& invocation, const Part& part)
   read.count("--rows", options.rows, 1, kMost).count("--rounds", options.rounds, 1, kMost);
   read.value("--request-price", options.request_price, "dollars from 0 to 1000", price_in)
       .value("--byte-price", options.byte_price, "dollars from 0 to 1000", price_in)
-      .count("--connections", options.connections, 1, 1024);
+      .count("--connections", options.connections, 1, 1024)
+      .count("--batch", options.batch_size, 1, 1 << 20)
+      .value("--model", options.model, "dlrm, dcn_v2, wide_deep or deepfm", model_that_learns);
   if (auto status = read.status(); !status) return pass(status);
   options.only = invocation.value("--only");
+  if (invocation.has("--device")) options.device = invocation.value("--device");
   auto program = own_path();
   if (!program) return pass(program);
   options.program = std::move(*program);

@@ -115,10 +115,14 @@ const std::vector<Command> kCommands = {
                  {"--byte-price", "USD",
                   "store: for a GB that comes (default 0, as inside a region)"},
                  {"--connections", "N", "store: requests in flight of its jobs (default 64)"},
+                 {"--device", "NAME", "train: of the model, cpu (default), cuda or cuda:N"},
+                 {"--model", "NAME", "train: dlrm (default), dcn_v2, wide_deep or deepfm"},
+                 {"--batch", "N", "train: rows of a batch (default that of a job)"},
                  kJsonOption},
      .example = "  forebay bench ingest --public tests/bench/public\n"
                 "  forebay bench store --only dlrm --byte-price 0.02 --connections 256\n"
-                "  forebay bench train --json",
+                "  forebay bench train --json\n"
+                "  forebay bench train --device cuda --model dcn_v2 --batch 65536",
      .run = run_bench},
     {.name = "doctor",
      .summary = "checks this machine, and a job or a Parquet file on it, and what a store answers, "

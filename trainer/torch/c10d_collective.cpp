@@ -277,7 +277,8 @@ class C10dStore final : public RankStore {
       : spec_(std::move(spec)), store_(std::move(store)) {}
 
   Status put(const std::string& name, const std::string& text) override {
-    return guard_c10d([&] { store_->set(name, {text.begin(), text.end()}); });
+    return guard_c10d(
+        [&] { store_->set(name, std::vector<std::uint8_t>(text.begin(), text.end())); });
   }
 
   Result<std::optional<std::string>> find(const std::string& name) override {

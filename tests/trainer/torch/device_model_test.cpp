@@ -6,6 +6,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
+#include "tests/trainer/tested_device.h"
 #include "trainer/device_memory.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/torch/module_functions.h"
@@ -30,6 +31,7 @@ struct DeviceFixture {
 
   DeviceFixture() {
     spec.threads = 1;
+    spec.device = test::tested_device();
     spec.max_table_rows = 37;
     spec.embedding_dim = 8;
     spec.learning_rate = 0.05;
@@ -59,7 +61,9 @@ struct DeviceFixture {
     return std::move(*model);
   }
   std::unique_ptr<Model> cpu(Storage storage, std::uint64_t rows) {
-    return make_cpu_model(with(storage, rows), shape()).value();
+    TrainerSpec asked = with(storage, rows);
+    asked.device = "cpu";
+    return make_cpu_model(asked, shape()).value();
   }
 
   std::vector<float> scores(Model& model, std::uint64_t number) const {

@@ -9,6 +9,7 @@
 
 #include "tests/trainer/embedding/table_run.h"
 #include "tests/trainer/state_values.h"
+#include "tests/trainer/tested_device.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/torch/device/device_tables.h"
 #include "trainer/torch/device/transfer.h"
@@ -71,7 +72,7 @@ class RecordingGuard final : public c10::impl::DeviceGuardImplInterface {
   }
 };
 
-/// The cpu's lanes, which record their calls: "run in", "in before compute", "wait out".
+/// The tested device's lanes, which record their calls: "run in", "in before compute", "wait out".
 class WatchedLanes final : public DeviceLanes {
  public:
   at::Device device() const override { return lanes_->device(); }
@@ -109,11 +110,10 @@ class WatchedLanes final : public DeviceLanes {
     return lane == DeviceLane::kCompute ? "compute" : lane == DeviceLane::kIn ? "in" : "out";
   }
 
-  const std::unique_ptr<DeviceLanes> lanes_ = make_lanes(at::Device(at::kCPU));
+  const std::unique_ptr<DeviceLanes> lanes_ = make_lanes(at::Device(test::tested_device()));
 };
 
-/// Two tables on a device that is the host, with copies that are made only when they are waited
-/// for.
+/// Two tables on the tested device. On the host copies are made only when they are waited for.
 struct OnDevice {
   static constexpr std::size_t kWidth = 4;
 
@@ -143,7 +143,7 @@ struct OnDevice {
   }
   /// Whether these values are the host's, row by row.
   bool as_on_host(const BatchRows& rows) {
-    const at::Tensor values = seen(rows);
+    const at::Tensor values = seen(rows).cpu();
     std::size_t row = 0;
     for (std::size_t feature = 0; feature < rows.features(); ++feature) {
       for (const std::int32_t slot : rows.slots_of(feature)) {

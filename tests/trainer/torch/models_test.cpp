@@ -5,6 +5,7 @@
 
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
+#include "tests/trainer/tested_device.h"
 #include "trainer/evaluation/evaluation.h"
 #include "trainer/state/snapshot.h"
 #include "trainer/torch/module_functions.h"
@@ -33,7 +34,11 @@ struct ModelFixture {
 
   ModelShape shape() const { return shape_of(spec, data.schema()).value(); }
   std::unique_ptr<Model> cpu() const { return make_cpu_model(spec, shape()).value(); }
-  std::unique_ptr<Model> device() const { return make_autograd_model(spec, shape()).value(); }
+  std::unique_ptr<Model> device() const {
+    TrainerSpec there = spec;
+    there.device = test::tested_device();
+    return make_autograd_model(there, shape()).value();
+  }
 
   std::vector<double> train(Model& model, std::uint64_t first, std::uint64_t end) {
     const ClickBatches source(pool, data);

@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/process/machine.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/usual_work.h"
+#include "trainer/module.h"
+#include "trainer/train_bench.h"
+
+namespace forebay {
+namespace {
+
+/// A large stock of batches would be consumed in one turn and be made again during the other one's.
+constexpr std::uint64_t kBatchesInStock = 5;
+
+/// Of the pipeline, for each row of a batch: windows and parts are counted in batches.
+constexpr std::uint64_t kMemoryPerRow = std::uint64_t{128} << 10;
+
+TrainBenchPlan plan_for(const BenchOptions& options) {
+  if (options.device == "cpu") return {};
+  // A step there takes a hundredth of the time.
+  return {.turns = 5, .settle = 40, .steps = 100, .ahead = 3};
+}
+
+Result<UsualWork> fed_work(const BenchOptions& options, const TrainBenchPlan& plan) {
+  auto work = usual_work(options.rows);
+  if (!work) return work;
+  if (options.batch_size > 0) work->order.batch_size = options.batch_size;
+  const std::uint64_t batch = work->order.batch_size;
+  work->memory_bytes = std::max(work->memory_bytes, batch * kMemoryPerRow);
+  const std::uint64_t wanted = plan.turns * (plan.settle + plan.steps) + plan.ahead + 1;
+  work->order.epochs = wanted * batch / options.rows + 1;
+  return work;
+}
+
+Result<BenchResult> train_with(const UsualWork& work, const TrainerSpec& spec,
+                               const TrainBenchPlan& plan, const std::string& name) {
+  auto shape = shape_of(spec, work.plan.output());
+  if (!shape) return pass(shape);
+  auto model = make_model(spec, *shape);
+  if (!model) return pass(model);
+  UsualRun run(work);
+  auto pipeline = start_pipeline(run);
+  if (!pipeline) return pass(pipeline);
+  constexpr std::uint64_t kBytesPerRow = 400;
+  (*pipeline)->set_prefetch(kBatchesInStock * work.order.batch_size * kBytesPerRow);
+  auto rates = bench_training(**model, **pipeline, run.clock, plan);
+  if (!rates) return pass(rates);
+  return BenchResult{name, rates->fed, "rows/s", rates->cached, rates->ratio()};
+}
+
+}  // namespace
+
+BenchResults bench_train(const BenchOptions& options) {
+  const TrainBenchPlan plan = plan_for(options);
+  auto work = fed_work(options, plan);
+  if (!work) return pass(work);
+  const int cpus = available_cpus();
+  TrainerSpec spec;
+  spec.model = options.model;
+  spec.device = options.device;
+  spec.threads = std::max(cpus - 1, 1);
+  auto spare = train_with(*work, spec, plan, "train_with_pipeline");
+  if (!spare) return pass(spare);
+  if (spec.device != "cpu") return std::vector<BenchResult>{*spare};
+  spec.threads = cpus;
+  auto all = train_with(*work, spec, plan, "train_with_pipeline_on_all_cpus");
+  if (!all) return pass(all);
+  return std::vector<BenchResult>{*spare, *all};
+}
+
+}  // namespace forebay
