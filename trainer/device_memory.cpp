@@ -7,9 +7,9 @@
 namespace forebay {
 namespace {
 
-// The parts of a StagedBatch beside dense values, labels and lists: a bag and a place per id, a
-// slot per row twice, and padding for alignment.
-constexpr std::uint64_t kStagedId = 8;
+// The parts of a StagedBatch beside dense values, labels and the offsets of lists: a place per id,
+// a slot per row twice, and padding for alignment.
+constexpr std::uint64_t kStagedId = 4;
 constexpr std::uint64_t kStagedRow = 8;
 constexpr std::uint64_t kAligning = 512;
 // Buffers are allocated an eighth larger than needed, and libtorch rounds page-locked ones up to a
@@ -18,6 +18,8 @@ constexpr std::uint64_t kRounding = 2;
 // The SlotCache: by row of the host, by slot of the device, and whether the host moved the row.
 constexpr std::uint64_t kHostRow = 8;
 constexpr std::uint64_t kDeviceRow = 24;
+// The RowFinder with a team: a hash table's entries and a row for each id of a batch.
+constexpr std::uint64_t kFinderId = 64 + 12;
 
 std::uint64_t host_rows(const TrainerSpec& spec, const ModelShape& shape) {
   const std::uint64_t all = shape.all_table_rows();
@@ -61,7 +63,8 @@ std::uint64_t host_bytes_for_device(const TrainerSpec& spec, const ModelShape& s
                                     std::uint64_t batch_size, std::uint64_t ids_per_batch) {
   if (spec.device == "cpu" || !learns(spec.model)) return 0;
   return kRounding * (kMostStagedBatches + 1) * staged(spec, shape, batch_size, ids_per_batch) +
-         kHostRow * host_rows(spec, shape) + kDeviceRow * device_rows(spec, shape);
+         kHostRow * host_rows(spec, shape) + kDeviceRow * device_rows(spec, shape) +
+         kFinderId * ids_per_batch;
 }
 
 }  // namespace forebay

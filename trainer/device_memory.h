@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "trainer/spec.h"
 
 namespace forebay {
+
+/// The most threads of the host that prepare batches for a device; more gain nothing.
+inline constexpr std::size_t kMostDeviceThreads = 13;
 
 /// Upper bounds of a model's memory for a device other than the CPU; 0 for the CPU. Batches have
 /// `batch_size` rows with `ids_per_batch` sparse ids.

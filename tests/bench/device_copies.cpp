@@ -40,7 +40,8 @@ OnItsWay lay_out(DeviceLanes& lanes, std::size_t rows) {
   const std::int64_t bytes = staged_bytes(extents);
   OnItsWay made{lanes.host_memory(bytes),
                 at::empty({bytes}, at::TensorOptions(at::kByte).device(lanes.device()))};
-  write_staged(*batch, found, staged_in(made.host, extents));
+  ThreadTeam team(1);
+  write_staged(*batch, found, staged_in(made.host, extents), team);
   lanes.mark(DeviceLane::kCompute)->wait();
   return made;
 }

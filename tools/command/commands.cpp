@@ -95,30 +95,30 @@ const std::vector<Command> kCommands = {
      .summary = "measures a part against its limit on this machine: checkpoint, ingest, "
                 "parquet, ranks, runtime, store, tables, threads, train, tuner, wire",
      .argument = "checkpoint|ingest|parquet|ranks|runtime|store|tables|threads|train|tuner|wire",
-     .options = {{"--rows", "N",
-                  "rows of made-up data to measure with (default 2000000; parquet 1000000); "
-                  "tables: of each (2^20); store: MiB, thousands of rows (2048); "
-                  "ranks, threads: of the whole jobs (300000, 200000)"},
-                 {"--small", "",
-                  "ranks, tables: the default MLPs instead of those published for Criteo"},
-                 {"--rounds", "N",
-                  "interleaved rounds, of which medians are taken (default 5; checkpoint, tables, "
-                  "threads 3)"},
-                 {"--growth", "", "ingest: also at a tenth of the rows"},
-                 {"--public", "PATH",
-                  "ingest, parquet, store: also the loader in PATH (tests/bench/public); runtime: "
-                  "also "
-                  "the program PATH "
-                  "(caf_runtime)"},
-                 {"--only", "PART", "store: transfer, criteo or dlrm alone"},
-                 {"--request-price", "USD", "store: for 1,000 requests (default 0.0004)"},
-                 {"--byte-price", "USD",
-                  "store: for a GB that comes (default 0, as inside a region)"},
-                 {"--connections", "N", "store: requests in flight of its jobs (default 64)"},
-                 {"--device", "NAME", "train: of the model, cpu (default), cuda or cuda:N"},
-                 {"--model", "NAME", "train: dlrm (default), dcn_v2, wide_deep or deepfm"},
-                 {"--batch", "N", "train: rows of a batch (default that of a job)"},
-                 kJsonOption},
+     .options =
+         {{"--rows", "N",
+           "rows of made-up data to measure with (default 2000000; parquet 1000000); "
+           "tables: of each (2^20); store: MiB, thousands of rows (2048); "
+           "ranks, threads: of the whole jobs (300000, 200000)"},
+          {"--small", "",
+           "ranks, tables, train on a GPU: the default MLPs instead of those published for Criteo"},
+          {"--rounds", "N",
+           "interleaved rounds, of which medians are taken (default 5; checkpoint, tables, "
+           "threads 3)"},
+          {"--growth", "", "ingest: also at a tenth of the rows"},
+          {"--public", "PATH",
+           "ingest, parquet, store: also the loader in PATH (tests/bench/public); runtime: "
+           "also "
+           "the program PATH "
+           "(caf_runtime)"},
+          {"--only", "PART", "store: transfer, criteo or dlrm alone"},
+          {"--request-price", "USD", "store: for 1,000 requests (default 0.0004)"},
+          {"--byte-price", "USD", "store: for a GB that comes (default 0, as inside a region)"},
+          {"--connections", "N", "store: requests in flight of its jobs (default 64)"},
+          {"--device", "NAME", "train: of the model, cpu (default), cuda or cuda:N"},
+          {"--model", "NAME", "train: dlrm (default), dcn_v2, wide_deep or deepfm"},
+          {"--batch", "N", "train: rows of a batch (default that of a job)"},
+          kJsonOption},
      .example = "  forebay bench ingest --public tests/bench/public\n"
                 "  forebay bench store --only dlrm --byte-price 0.02 --connections 256\n"
                 "  forebay bench train --json\n"

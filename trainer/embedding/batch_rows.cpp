@@ -33,36 +33,63 @@ Status RowFinder::measure(const Batch& batch, BatchRows& rows) {
   }
   group_features(batch, rows);
   rows.share_starts.resize(features * rows.shares);
+  sizes_.resize(features);
+  for_features([&](std::size_t feature, std::size_t) { measure_feature(batch, feature, rows); });
   rows.first_id.assign(1, 0);
-  batch_ids_.clear();
-  std::size_t id = 0;    // of the batch
-  std::size_t kept = 0;  // of the lists in `rows`
+  batch_ids_.assign(1, 0);
+  bool negative = false;
   for (std::size_t feature = 0; feature < features; ++feature) {
-    batch_ids_.push_back(id);
-    const std::size_t begin = id;
-    const std::int32_t* lengths = batch.lengths + feature * batch.rows;
-    for (std::size_t row = 0; row < batch.rows; ++row) {
-      if (row % rows.share_rows == 0) {
-        rows.share_starts[feature * rows.shares + row / rows.share_rows] = kept + id - begin;
-      }
-      if (lengths[row] < 0) return refuse("has a list of negative length");
-      id += static_cast<std::size_t>(lengths[row]);
+    const Sizes& sizes = sizes_[feature];
+    for (std::size_t share = 0; share < rows.shares; ++share) {
+      rows.share_starts[feature * rows.shares + share] += rows.first_id.back();
     }
-    const BatchRepeats* repeats = rows.repeats_of(batch, feature);
-    if (repeats == nullptr) kept += id - begin;
-    for (std::size_t i = 0; repeats != nullptr && i < repeats->unique; ++i) {
-      kept += static_cast<std::size_t>(lengths[repeats->first_rows[i]]);
-    }
-    rows.first_id.push_back(kept);
+    rows.first_id.push_back(rows.first_id.back() + sizes.kept);
+    batch_ids_.push_back(batch_ids_.back() + sizes.ids);
+    negative = negative || sizes.negative;
   }
-  if (id != batch.num_ids) {
-    return refuse("has lists of " + std::to_string(id) + " ids in all and " +
+  if (negative) return refuse("has a list of negative length");
+  if (batch_ids_.back() != batch.num_ids) {
+    return refuse("has lists of " + std::to_string(batch_ids_.back()) + " ids in all and " +
                   std::to_string(batch.num_ids) + " ids");
   }
   return {};
 }
 
-void RowFinder::clear(std::size_t ids) {
+/// Counts a feature's ids; its shares start at their ids' numbers within the feature.
+void RowFinder::measure_feature(const Batch& batch, std::size_t feature, BatchRows& rows) {
+  const std::int32_t* lengths = batch.lengths + feature * batch.rows;
+  std::int32_t least = 0;
+  std::size_t ids = 0;
+  for (std::size_t share = 0, row = 0; share < rows.shares; ++share) {
+    rows.share_starts[feature * rows.shares + share] = ids;
+    for (const std::size_t end = std::min(row + rows.share_rows, batch.rows); row < end; ++row) {
+      least = std::min(least, lengths[row]);
+      ids += static_cast<std::size_t>(lengths[row]);
+    }
+  }
+  const BatchRepeats* repeats = rows.repeats_of(batch, feature);
+  std::size_t kept = repeats == nullptr ? ids : 0;
+  for (std::size_t i = 0; repeats != nullptr && i < repeats->unique; ++i) {
+    kept += static_cast<std::size_t>(lengths[repeats->first_rows[i]]);
+  }
+  sizes_[feature] = {.ids = ids, .kept = kept, .negative = least < 0};
+}
+
+/// Each member has features of its own, so that its memory grows to the largest of these alone.
+void RowFinder::for_features(const std::function<void(std::size_t, std::size_t)>& body) {
+  const auto features_of = [&](std::size_t member) {
+    for (std::size_t feature = member; feature < table_rows_.size(); feature += sets_.size()) {
+      body(feature, member);
+    }
+  };
+  if (team_ != nullptr) {
+    team_->run(features_of);
+  } else {
+    features_of(0);
+  }
+}
+
+void RowFinder::KeySet::clear(std::size_t ids) {
   const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(2 * ids, 16));
   if (wanted > capacity_) {
     entries_ = Pages(wanted * sizeof(Entry));
@@ -75,35 +102,35 @@ void RowFinder::clear(std::size_t ids) {
   }
 }
 
-/// The index of the key's row among the rows of the feature, which `times` more lookups name.
-[[gnu::always_inline]] inline std::int32_t RowFinder::place_of(std::int64_t key, std::int32_t times,
-                                                               BatchRows& rows) {
+[[gnu::always_inline]] inline std::int32_t RowFinder::KeySet::place_of(std::int64_t key,
+                                                                       std::int32_t times,
+                                                                       FeatureRows& found) {
   auto* entries = entries_.as<Entry>();
   const std::size_t mask = capacity_ - 1;
-  const std::size_t first_row = rows.first_row.back();
   std::size_t at = mix64(static_cast<std::uint64_t>(key)) & mask;
   while (entries[at].stamp == stamp_ && entries[at].key != key) at = (at + 1) & mask;
   Entry& entry = entries[at];
   if (entry.stamp != stamp_) {
-    entry = {key, static_cast<std::int32_t>(rows.keys.size() - first_row), stamp_};
-    rows.keys.push_back(key);
-    rows.times.push_back(0);
+    entry = {key, static_cast<std::int32_t>(found.keys.size()), stamp_};
+    found.keys.push_back(key);
+    found.times.push_back(0);
   }
-  rows.times[first_row + static_cast<std::size_t>(entry.place)] += times;
+  found.times[static_cast<std::size_t>(entry.place)] += times;
   return entry.place;
 }
 
-void RowFinder::find_feature(const Batch& batch, std::size_t feature, BatchRows& rows) {
+void RowFinder::find_plain(const Batch& batch, std::size_t feature, KeySet& set, BatchRows& rows) {
   const std::size_t first = rows.first_id[feature];
   const std::size_t ids = rows.first_id[feature + 1] - first;
   const std::int64_t* from = batch.ids + batch_ids_[feature];
   for (std::size_t i = 0; i < ids; ++i) {
-    rows.place[first + i] = place_of(fold(from[i], table_rows_[feature]), 1, rows);
+    rows.place[first + i] = set.place_of(fold(from[i], table_rows_[feature]), 1, found_[feature]);
   }
 }
 
 // The first rows of the lists ascend, so one pass over the lengths finds where their ids are.
-void RowFinder::find_repeated(const Batch& batch, std::size_t feature, BatchRows& rows) {
+void RowFinder::find_repeated(const Batch& batch, std::size_t feature, KeySet& set,
+                              BatchRows& rows) {
   const auto group = static_cast<std::size_t>(rows.repeats[feature]);
   const BatchRepeats& repeats = batch.repeats[group];
   const std::int32_t* lengths = batch.lengths + feature * batch.rows;
@@ -113,9 +140,35 @@ void RowFinder::find_repeated(const Batch& batch, std::size_t feature, BatchRows
   for (std::size_t i = 0; i < repeats.unique; ++i) {
     for (; row < repeats.first_rows[i]; ++row) ids += lengths[row];
     for (std::int32_t id = 0; id < lengths[row]; ++id) {
-      *place++ = place_of(fold(ids[id], table_rows_[feature]), times_[group][i], rows);
+      *place++ =
+          set.place_of(fold(ids[id], table_rows_[feature]), times_[group][i], found_[feature]);
     }
   }
+}
+
+void RowFinder::find_feature(const Batch& batch, std::size_t feature, KeySet& set,
+                             BatchRows& rows) {
+  found_[feature].keys.clear();
+  found_[feature].times.clear();
+  set.clear(rows.first_id[feature + 1] - rows.first_id[feature]);
+  if (rows.repeats[feature] < 0) {
+    find_plain(batch, feature, set, rows);
+  } else {
+    find_repeated(batch, feature, set, rows);
+  }
+}
+
+/// Appends the rows of all features, in their order.
+void RowFinder::join(BatchRows& rows) const {
+  rows.first_row.assign(1, 0);
+  rows.keys.clear();
+  rows.times.clear();
+  for (const FeatureRows& found : found_) {
+    rows.keys.insert(rows.keys.end(), found.keys.begin(), found.keys.end());
+    rows.times.insert(rows.times.end(), found.times.begin(), found.times.end());
+    rows.first_row.push_back(rows.keys.size());
+  }
+  rows.slots.resize(rows.keys.size());
 }
 
 Status RowFinder::find(const Batch& batch, std::size_t share_rows, BatchRows& rows) {
@@ -125,21 +178,12 @@ Status RowFinder::find(const Batch& batch, std::size_t share_rows, BatchRows& ro
   rows.shares = (batch.rows + share_rows - 1) / share_rows;
   rows.fetched_lookups = 0;
   rows.lookups = batch.num_ids;
-  rows.first_row.assign(1, 0);
-  rows.keys.clear();
-  rows.times.clear();
   if (auto status = measure(batch, rows); !status) return status;
   rows.place.resize(rows.first_id.back());
-  for (std::size_t feature = 0; feature < table_rows_.size(); ++feature) {
-    clear(rows.first_id[feature + 1] - rows.first_id[feature]);
-    if (rows.repeats[feature] < 0) {
-      find_feature(batch, feature, rows);
-    } else {
-      find_repeated(batch, feature, rows);
-    }
-    rows.first_row.push_back(rows.keys.size());
-  }
-  rows.slots.resize(rows.keys.size());
+  for_features([&](std::size_t feature, std::size_t member) {
+    find_feature(batch, feature, sets_[member], rows);
+  });
+  join(rows);
   return {};
 }
 

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/thread/thread_team.h"
 #include "core/data/batch.h"
 #include "trainer/embedding/pages.h"
 
@@ -45,35 +47,71 @@ struct BatchRows {
   }
 };
 
-/// Finds the distinct rows of batches. Keeps working memory of 16 bytes for each id of the largest
-/// feature, twice; belongs to one thread at a time.
+/// Finds the distinct rows of batches. Keeps working memory: for each thread 32 to 64 bytes for
+/// each id of the largest of its features, and 12 bytes for each distinct row. Belongs to one
+/// thread at a time.
 class RowFinder {
  public:
-  /// `table_rows`: a key is the id folded by its positive modulus; 0: the id is the key.
-  explicit RowFinder(std::vector<std::int64_t> table_rows) : table_rows_(std::move(table_rows)) {}
+  /// `table_rows`: a key is the id folded by its positive modulus; 0: the id is the key. With a
+  /// `team`, which must outlive it, features are divided among its members.
+  explicit RowFinder(std::vector<std::int64_t> table_rows, ThreadTeam* team = nullptr)
+      : table_rows_(std::move(table_rows)),
+        team_(team),
+        sets_(team == nullptr ? 1 : team->members()),
+        found_(table_rows_.size()) {}
 
   /// Fills all of `rows` except the slots. Returns an error for lengths that are negative or do not
   /// add up to the batch's ids.
   Status find(const Batch& batch, std::size_t share_rows, BatchRows& rows);
 
  private:
-  struct Entry {
-    std::int64_t key;
-    std::int32_t place;
-    std::uint32_t stamp;  ///< The feature that wrote it.
+  /// The distinct rows of one feature.
+  struct FeatureRows {
+    std::vector<std::int64_t> keys;
+    std::vector<std::int32_t> times;
   };
 
+  /// Finds them by hashing; keeps its memory from feature to feature.
+  class KeySet {
+   public:
+    /// Starts a feature of at most so many ids.
+    void clear(std::size_t ids);
+    /// The index of the key among the keys found so far, whose count grows by `times`; appends a
+    /// new key.
+    std::int32_t place_of(std::int64_t key, std::int32_t times, FeatureRows& found);
+
+   private:
+    struct Entry {
+      std::int64_t key;
+      std::int32_t place;
+      std::uint32_t stamp;  ///< The feature that wrote it.
+    };
+
+    Pages entries_;
+    std::size_t capacity_ = 0;  ///< A power of two.
+    std::uint32_t stamp_ = 0;
+  };
+
+  struct Sizes {
+    std::size_t ids = 0;   ///< Of the feature's lists in the batch.
+    std::size_t kept = 0;  ///< Of its lists in BatchRows.
+    bool negative = false;
+  };
+
+  void for_features(const std::function<void(std::size_t, std::size_t)>& body);
   void group_features(const Batch& batch, BatchRows& rows);
   Status measure(const Batch& batch, BatchRows& rows);
-  void find_feature(const Batch& batch, std::size_t feature, BatchRows& rows);
-  void find_repeated(const Batch& batch, std::size_t feature, BatchRows& rows);
-  std::int32_t place_of(std::int64_t key, std::int32_t times, BatchRows& rows);
-  void clear(std::size_t ids);
+  void measure_feature(const Batch& batch, std::size_t feature, BatchRows& rows);
+  void find_feature(const Batch& batch, std::size_t feature, KeySet& set, BatchRows& rows);
+  void find_plain(const Batch& batch, std::size_t feature, KeySet& set, BatchRows& rows);
+  void find_repeated(const Batch& batch, std::size_t feature, KeySet& set, BatchRows& rows);
+  void join(BatchRows& rows) const;
 
   const std::vector<std::int64_t> table_rows_;
-  Pages entries_;
-  std::size_t capacity_ = 0;  ///< A power of two.
-  std::uint32_t stamp_ = 0;
+  ThreadTeam* const team_;
+  std::vector<KeySet> sets_;                      // [members of the team]
+  std::vector<FeatureRows> found_;                // [features]
+  std::vector<Sizes> sizes_;                      // [features]
   std::vector<std::size_t> batch_ids_;            // [features]: where its ids begin in the batch
   std::vector<std::vector<std::int32_t>> times_;  // [groups]: rows that share each list
 };

@@ -28,9 +28,10 @@ namespace forebay {
 /// prefetched batches that are skipped are dropped. The storage outlives it.
 class LookAhead {
  public:
-  /// Each batch is divided into `shares` shares of BatchRows.
-  explicit LookAhead(TableStorage& storage, std::size_t shares)
-      : storage_(storage), shares_(shares), finder_(storage.folds()) {}
+  /// Each batch is divided into `shares` shares of BatchRows. With a `team`, which must outlive it,
+  /// its threads find a batch's rows together.
+  explicit LookAhead(TableStorage& storage, std::size_t shares, ThreadTeam* team = nullptr)
+      : storage_(storage), shares_(shares), finder_(storage.folds(), team) {}
   ~LookAhead();
   LookAhead(const LookAhead&) = delete;
   LookAhead& operator=(const LookAhead&) = delete;

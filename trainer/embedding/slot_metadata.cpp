@@ -10,6 +10,17 @@ constexpr std::int32_t kNew = -1;  // Placeholder until a slot is chosen.
 
 }  // namespace
 
+void SlotPins::add(const Part& part, std::uint64_t turn) {
+  if (held_.size() < turn - finished_) held_.resize(turn - finished_);
+  std::size_t all = part.fresh;
+  for (std::size_t i = 0; i < part.moved.size(); ++i) {
+    held_[i] -= part.moved[i];
+    all += part.moved[i];
+  }
+  pinned_ += part.fresh;
+  held_[turn - finished_ - 1] += all;
+}
+
 void SlotCache::clear() {
   slot_of_ = Pages(rows_ * sizeof(std::int32_t));
   std::ranges::fill(slots_, Slot{});
@@ -36,22 +47,77 @@ std::size_t SlotCache::choose() {
   }
 }
 
+/// Looks up the rows of slots.size() entries from `first` on. They lie all over the memory, so what
+/// later ones need is fetched meanwhile.
+void SlotCache::find_part(std::span<const Row> rows, std::uint64_t turn,
+                          std::span<std::int32_t> slots, std::size_t first, Part& part) {
+  constexpr std::size_t kAhead = 24;
+  const auto look_up = [&](std::size_t i) {
+    slots[i] = slot_of(rows[i].number) - 1;
+    if (slots[i] == kNew) return;
+    __builtin_prefetch(&slots_[static_cast<std::size_t>(slots[i])]);
+    pins_.prefetch(static_cast<std::size_t>(slots[i]));
+  };
+  const auto hold_and_check = [&](std::size_t i) {
+    const auto index = static_cast<std::uint32_t>(first + i);
+    if (slots[i] == kNew) return part.missing.push_back(index);
+    const auto at = static_cast<std::size_t>(slots[i]);
+    if (turn == kOutOfTurn) {
+      hold(at, turn);
+    } else {
+      pins_.pin_part(at, turn, part.pins);
+    }
+    if (slots_[at].refills != rows[i].refills) part.missing.push_back(index);
+  };
+  for (std::size_t i = 0; i < rows.size() + 2 * kAhead; ++i) {
+    if (i < rows.size()) __builtin_prefetch(&slot_of(rows[i].number));
+    if (i >= kAhead && i - kAhead < rows.size()) look_up(i - kAhead);
+    if (i >= 2 * kAhead) hold_and_check(i - 2 * kAhead);
+  }
+}
+
+/// Writes the slots of the rows that have one, and holds them; lists those without values.
+void SlotCache::find(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
+                     std::vector<std::uint32_t>& missing) {
+  missing.clear();
+  if (turn == kOutOfTurn) {
+    parts_[0].missing.clear();
+    find_part(rows, turn, slots, 0, parts_[0]);
+    missing = parts_[0].missing;
+    return;
+  }
+  const std::size_t each = (rows.size() + parts_.size() - 1) / parts_.size();
+  team_.run([&](std::size_t member) {
+    Part& part = parts_[member];
+    part.missing.clear();
+    part.pins = {};
+    const std::size_t first = std::min(member * each, rows.size());
+    const std::size_t count = std::min(each, rows.size() - first);
+    find_part(rows.subspan(first, count), turn, slots.subspan(first, count), first, part);
+  });
+  for (const Part& part : parts_) {
+    missing.insert(missing.end(), part.missing.begin(), part.missing.end());
+    pins_.add(part.pins, turn);
+  }
+}
+
+void SlotCache::count_uses(std::span<const std::int32_t> slots) {
+  const std::size_t each = (slots.size() + parts_.size() - 1) / parts_.size();
+  team_.run([&](std::size_t member) {
+    const std::size_t first = std::min(member * each, slots.size());
+    for (const std::int32_t at : slots.subspan(first, std::min(each, slots.size() - first))) {
+      std::uint8_t& spared = slots_[static_cast<std::size_t>(at)].spared;
+      spared = std::min<std::uint8_t>(spared + 1, kMostSpared);
+    }
+  });
+}
+
 bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
                      std::vector<std::uint32_t>& missing) {
   FOREBAY_CHECK(slots.size() == rows.size());
-  missing.clear();
-  std::size_t wanted = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    slots[i] = slot_of(rows[i].number) - 1;
-    if (slots[i] == kNew) {
-      ++wanted;
-      missing.push_back(static_cast<std::uint32_t>(i));
-      continue;
-    }
-    const auto at = static_cast<std::size_t>(slots[i]);
-    hold(at, turn);
-    if (slots_[at].refills != rows[i].refills) missing.push_back(static_cast<std::uint32_t>(i));
-  }
+  find(rows, turn, slots, missing);
+  const auto wanted = static_cast<std::size_t>(
+      std::ranges::count_if(missing, [&](std::uint32_t i) { return slots[i] == kNew; }));
   if (turn != kOutOfTurn) most_rows_ = std::max(most_rows_, rows.size());
   const bool spares = turn != kOutOfTurn && turn != pins_.finished() + 1;
   if (wanted > 0 && wanted + (spares ? most_rows_ : 0) > free_slots()) {
@@ -70,10 +136,7 @@ bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<st
     }
     slots_[static_cast<std::size_t>(slots[i])].refills = rows[i].refills;
   }
-  for (const std::int32_t at : slots) {
-    std::uint8_t& spared = slots_[static_cast<std::size_t>(at)].spared;
-    spared = std::min<std::uint8_t>(spared + 1, kMostSpared);
-  }
+  count_uses(slots);
   return true;
 }
 

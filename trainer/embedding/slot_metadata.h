@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/thread/thread_team.h"
 #include "trainer/embedding/pages.h"
 
 namespace forebay {
@@ -155,6 +156,28 @@ class SlotPins {
     ++held_[turn - finished_ - 1];
     last = static_cast<std::uint32_t>(turn);
   }
+
+  /// The slots that one of several threads holds for a turn, as far as only their number matters.
+  struct Part {
+    std::size_t fresh = 0;  ///< Slots that no turn held.
+    std::vector<std::size_t>
+        moved;  ///< Slots by the turn that held them last, from finished() + 1.
+  };
+  /// As pin(), and any number of threads may call it for different slots; `part` belongs to one.
+  void pin_part(std::size_t slot, std::uint64_t turn, Part& part) {
+    std::uint32_t& last = last_turn_[slot];
+    if (last == turn) return;
+    if (last > finished_) {
+      part.moved.resize(std::max<std::size_t>(part.moved.size(), last - finished_));
+      ++part.moved[last - finished_ - 1];
+    } else {
+      ++part.fresh;
+    }
+    last = static_cast<std::uint32_t>(turn);
+  }
+  /// Counts the slots of a part, after all threads have ended.
+  void add(const Part& part, std::uint64_t turn);
+
   void finish(std::uint64_t turn) {
     for (; finished_ < turn; ++finished_) {
       if (held_.empty()) continue;
@@ -168,6 +191,9 @@ class SlotPins {
     held_.clear();
     pinned_ = 0;
   }
+
+  /// Brings the slot's entry into the cache of the CPU.
+  void prefetch(std::size_t slot) const { __builtin_prefetch(&last_turn_[slot]); }
 
   bool is_pinned(std::size_t slot) const { return last_turn_[slot] > finished_; }
   std::size_t pinned() const { return pinned_; }
@@ -187,7 +213,7 @@ class SlotPins {
 /// finished; or for one batch out of turn, until give_back(). Eviction is CLOCK among the other
 /// rows, with a use count for each row's last few batches (Smith 1978, "Sequentiality and
 /// prefetching in database systems"). Deterministic: depends on the calls alone. Belongs to one
-/// thread at a time.
+/// thread at a time. A batch's rows are all different.
 class SlotCache {
  public:
   /// A row of the larger memory, and how often its slot there was refilled so far.
@@ -196,8 +222,14 @@ class SlotCache {
     std::uint32_t refills = 0;
   };
 
-  SlotCache(std::size_t rows, std::size_t slots)
-      : slot_of_(rows * sizeof(std::int32_t)), rows_(rows), slots_(slots), pins_(slots) {}
+  /// `team`, whose threads look rows up together, outlives it.
+  SlotCache(std::size_t rows, std::size_t slots, ThreadTeam& team)
+      : slot_of_(rows * sizeof(std::int32_t)),
+        rows_(rows),
+        slots_(slots),
+        pins_(slots),
+        team_(team),
+        parts_(team.members()) {}
 
   std::size_t slots() const { return slots_.size(); }
 
@@ -229,6 +261,12 @@ class SlotCache {
     bool lent = false;
   };
 
+  /// What one member of the team finds.
+  struct Part {
+    std::vector<std::uint32_t> missing;
+    SlotPins::Part pins;
+  };
+
   static constexpr std::uint64_t kOutOfTurn = 0;
 
   std::int32_t& slot_of(std::uint64_t row) { return slot_of_.as<std::int32_t>()[row]; }
@@ -237,6 +275,11 @@ class SlotCache {
     if (turn != kOutOfTurn) return pins_.pin(slot, turn);
     if (!std::exchange(slots_[slot].lent, true)) lent_.push_back(slot);
   }
+  void find(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
+            std::vector<std::uint32_t>& missing);
+  void find_part(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
+                 std::size_t first, Part& part);
+  void count_uses(std::span<const std::int32_t> slots);
   std::size_t free_slots() const;
   std::size_t choose();
 
@@ -245,6 +288,8 @@ class SlotCache {
   std::vector<Slot> slots_;
   std::size_t hand_ = 0;
   SlotPins pins_;
+  ThreadTeam& team_;
+  std::vector<Part> parts_;
   std::vector<std::size_t> lent_;
   std::size_t most_rows_ = 0;  ///< The most rows of a batch so far.
 };

@@ -15,7 +15,7 @@ using Missing = std::vector<std::uint32_t>;
 
 /// A cache and the contents of its slots.
 struct Cached {
-  explicit Cached(std::size_t rows, std::size_t slots) : cache(rows, slots), held(slots) {}
+  explicit Cached(std::size_t rows, std::size_t slots) : cache(rows, slots, team), held(slots) {}
 
   bool take(const std::vector<SlotCache::Row>& rows, std::uint64_t turn) {
     at.resize(rows.size());
@@ -40,6 +40,7 @@ struct Cached {
     return true;
   }
 
+  ThreadTeam team{3};
   SlotCache cache;
   std::vector<SlotCache::Row> held;
   std::vector<std::int32_t> at;

@@ -127,7 +127,7 @@ struct OnDevice {
         tables(spec.storage == TrainerSpec::Storage::kHashed
                    ? make_hashed_tables(layout, spec, room)
                    : make_memory_tables(layout, room),
-               layout, slots, lanes),
+               layout, slots, lanes, team),
         finder(tables.folds()) {}
 
   BatchRows find(test::ListBatch& lists) {
@@ -166,6 +166,7 @@ struct OnDevice {
   std::vector<float> labels = std::vector<float>(20);
   CopyRoom room{128, 1 << 16};
   WatchedLanes lanes;
+  ThreadTeam team{2};
   DeviceTables tables;
   RowFinder finder;
 };
@@ -237,7 +238,8 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
   extents.fetched = 3;
   extents.row_size = 2;
   const at::Tensor host = at::zeros({staged_bytes(extents)}, at::kByte);
-  write_staged(lists.batch, rows, staged_in(host, extents));
+  ThreadTeam team(2);
+  write_staged(lists.batch, rows, staged_in(host, extents), team);
   staged_in(host, extents).fetched.fill_(7);
   staged_in(host, extents).slots.fill_(9);
 
@@ -249,8 +251,7 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
   CHECK(device.dense.sizes() == at::IntArrayRef({2, 3}));
   CHECK(std::ranges::equal(values_of<float>(device.dense), dense));
   CHECK(std::ranges::equal(values_of<float>(device.labels), labels));
-  CHECK(ints(device.lengths) == lists.lengths);
-  CHECK(ints(device.bags) == std::vector{0, 0, 2, 3});
+  CHECK(ints(device.offsets) == std::vector{0, 2, 2, 3, 4});
   CHECK(ints(device.places) == std::vector{0, 1, 2, 3});
   CHECK(ints(device.slots) == std::vector{9, 9, 9, 9});
   CHECK(device.fetched.sizes() == at::IntArrayRef({3, 2}));
@@ -263,7 +264,7 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
   weighted.row_size = extents.row_size;
   CHECK(staged_bytes(weighted) == staged_bytes(extents) + 64);
   const at::Tensor other = at::zeros({staged_bytes(weighted)}, at::kByte);
-  write_staged(lists.batch, rows, staged_in(other, weighted));
+  write_staged(lists.batch, rows, staged_in(other, weighted), team);
   const StagedBatch there = staged_in(other.clone(), weighted);
   CHECK(std::ranges::equal(values_of<float>(there.weights), weights));
   CHECK(std::ranges::equal(values_of<float>(there.labels), labels));
@@ -352,7 +353,7 @@ TEST_CASE("so many batches are on the device, and another once one of them is fi
   REQUIRE(given.tables.prepare(rows.back(), kTooMany));
   for (std::size_t i = 1; i < rows.size(); ++i) {
     CHECK(given.as_on_host(rows[i]));
-    CHECK(given.tables.on_device(rows[i]).bags.numel() == std::ssize(rows[i].place));
+    CHECK(given.tables.on_device(rows[i]).places.numel() == std::ssize(rows[i].place));
     given.tables.finish(i + 1);
   }
 }

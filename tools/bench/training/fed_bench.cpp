@@ -4,6 +4,7 @@
 
 #include "engine/process/machine.h"
 #include "tools/bench/bench.h"
+#include "tools/bench/bench_setup.h"
 #include "tools/bench/usual_work.h"
 #include "trainer/module.h"
 #include "trainer/train_bench.h"
@@ -34,6 +35,18 @@ Result<UsualWork> fed_work(const BenchOptions& options, const TrainBenchPlan& pl
   return work;
 }
 
+/// On the CPU the default MLPs, which the CPU trains as fast as a pipeline of some cores feeds it.
+TrainerSpec model_for(const BenchOptions& options) {
+  const bool small = options.small_network || options.device == "cpu";
+  TrainerSpec spec = small ? TrainerSpec{} : bench_model(TrainerSpec{}.max_table_rows, false);
+  spec.model = options.model;
+  spec.device = options.device;
+  if (spec.model != TrainerSpec::ModelKind::kDlrm && spec.model != TrainerSpec::ModelKind::kDcnV2) {
+    spec.bottom_mlp.clear();
+  }
+  return spec;
+}
+
 Result<BenchResult> train_with(const UsualWork& work, const TrainerSpec& spec,
                                const TrainBenchPlan& plan, const std::string& name) {
   auto shape = shape_of(spec, work.plan.output());
@@ -57,9 +70,7 @@ BenchResults bench_train(const BenchOptions& options) {
   auto work = fed_work(options, plan);
   if (!work) return pass(work);
   const int cpus = available_cpus();
-  TrainerSpec spec;
-  spec.model = options.model;
-  spec.device = options.device;
+  TrainerSpec spec = model_for(options);
   spec.threads = std::max(cpus - 1, 1);
   auto spare = train_with(*work, spec, plan, "train_with_pipeline");
   if (!spare) return pass(spare);

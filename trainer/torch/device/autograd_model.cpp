@@ -1,10 +1,12 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <tuple>
 #include <utility>
 
-#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/_embedding_bag.h>
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
@@ -27,6 +29,10 @@
 
 namespace forebay {
 namespace {
+
+// libtorch's numbers for the ways to pool a bag.
+constexpr std::int64_t kBagSum = 0;
+constexpr std::int64_t kBagMean = 1;
 
 /// A parameter and its optimizer's state on the device.
 struct Parameter {
@@ -65,12 +71,11 @@ class AutogradModel final : public Model {
         network_(make_network(shape)),
         steps_(at::zeros({1}, at::kLong)),
         room_(std::move(room)),
-        tables_(std::move(host), layout_of(spec, shape), device_rows(spec, shape), *lanes_),
-        ahead_(tables_, kModelShares) {
+        team_(std::clamp<std::size_t>(static_cast<std::size_t>(std::max(spec.threads, 1)), 1,
+                                      kMostDeviceThreads)),
+        tables_(std::move(host), layout_of(spec, shape), device_rows(spec, shape), *lanes_, team_),
+        ahead_(tables_, kModelShares, &team_) {
     const at::Device device = lanes_->device();
-    if (spec.deterministic && !device.is_cpu()) {
-      at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
-    }
     std::vector<float> values(size_of(network_->parameters()));
     initialise(network_->parameters(), spec.seed, values);
     const std::vector<at::Tensor> views = views_over(network_->parameters(), values.data());
@@ -176,21 +181,28 @@ class AutogradModel final : public Model {
     return network_->record(weights, dense, pool(batch, touched));
   }
 
-  /// Pools all features at once: their rows are in one table of the device.
+  /// Pools all features at once: their rows are in one table of the device. Of libtorch's ways to
+  /// pool this one adds up gradients in the order of the ids, so that its bits do not change from
+  /// run to run, and sorts ids only once.
   at::Tensor pool(const StagedBatch& batch, TouchedRows& touched) {
     const at::Tensor& table = tables_.weights();
     const std::int64_t width = table.size(1);
+    const std::int64_t rows = batch.labels.size(0);
+    const std::int64_t all_bags = batch.offsets.size(0) - 1;
     touched.slots = batch.slots.to(at::kLong);
     touched.values = table.index_select(0, touched.slots);
     if (c10::GradMode::is_enabled()) touched.values.requires_grad_(true);
-    at::Tensor bags = at::zeros({batch.lengths.size(0), width}, table.options())
-                          .index_add(0, batch.bags.to(at::kLong),
-                                     touched.values.index_select(0, batch.places.to(at::kLong)));
-    if (spec_.pooling == TrainerSpec::Pooling::kMean) {
-      bags = bags / batch.lengths.clamp_min(1).unsqueeze(1);
+    at::Tensor bags;
+    if (batch.places.size(0) == 0) {
+      bags = at::zeros({all_bags, width}, table.options());
+    } else {
+      const std::int64_t mode = spec_.pooling == TrainerSpec::Pooling::kMean ? kBagMean : kBagSum;
+      bags = std::get<0>(at::_embedding_bag(touched.values, batch.places, batch.offsets,
+                                            /*scale_grad_by_freq=*/false, mode, /*sparse=*/false,
+                                            /*per_sample_weights=*/{},
+                                            /*include_last_offset=*/true));
     }
-    const std::int64_t rows = batch.labels.size(0);
-    return bags.view({batch.lengths.size(0) / rows, rows, width}).transpose(0, 1).contiguous();
+    return bags.view({all_bags / rows, rows, width}).transpose(0, 1).contiguous();
   }
 
   void update(std::uint64_t number, const TouchedRows& touched) {
@@ -220,6 +232,7 @@ class AutogradModel final : public Model {
   at::Tensor steps_;              // Adam's count, int64 [1], on the host.
   std::optional<double> rate_;
   const std::unique_ptr<CopyRoom> room_;
+  ThreadTeam team_;  // Lays batches out, and copies rows home.
   DeviceTables tables_;
   LookAhead ahead_;
 };

@@ -47,13 +47,14 @@ std::vector<std::uint64_t> first_numbers(TableStorage& host, std::size_t feature
 }  // namespace
 
 DeviceTables::DeviceTables(std::unique_ptr<TableStorage> host, const TableLayout& layout,
-                           std::uint64_t slots, DeviceLanes& lanes)
+                           std::uint64_t slots, DeviceLanes& lanes, ThreadTeam& team)
     : host_(std::move(host)),
       width_(layout.width),
       state_width_(layout.state_width),
       lanes_(lanes),
+      team_(team),
       first_number_(first_numbers(*host_, layout.rows.size())),
-      cache_(first_number_.back(), std::min(slots, first_number_.back())),
+      cache_(first_number_.back(), std::min(slots, first_number_.back()), team),
       weights_(floats_on(lanes.device(), cache_.slots(), width_)) {
   if (state_width_ > 0) {
     moments_.push_back({"", floats_on(lanes.device(), cache_.slots(), state_width_)});
@@ -72,16 +73,16 @@ Status DeviceTables::no_room(const BatchRows& rows) const {
 }
 
 void DeviceTables::want(const BatchRows& rows) {
-  wanted_.clear();
-  wanted_.reserve(rows.num_rows());
-  for (std::size_t feature = 0; feature < rows.features(); ++feature) {
+  wanted_.resize(rows.num_rows());
+  slots_.resize(wanted_.size());
+  team_.for_each(rows.features(), [&](std::size_t feature, std::size_t) {
     const RowArena& arena = host_->arena(feature);
+    SlotCache::Row* wanted = wanted_.data() + rows.first_row[feature];
     for (const std::int32_t slot : rows.slots_of(feature)) {
       const auto at = static_cast<std::size_t>(slot);
-      wanted_.push_back({first_number_[feature] + at, arena.refills(at)});
+      *wanted++ = {first_number_[feature] + at, arena.refills(at)};
     }
-  }
-  slots_.resize(wanted_.size());
+  });
 }
 
 Status DeviceTables::prepare(BatchRows& rows, std::uint64_t turn) {
@@ -142,7 +143,7 @@ void DeviceTables::make_room(Staged& staged) {
 }
 
 void DeviceTables::write(const BatchRows& rows, const StagedBatch& to) {
-  write_staged(*rows.source, rows, to);
+  write_staged(*rows.source, rows, to, team_);
   std::ranges::copy(slots_, values_of<std::int32_t>(to.slots).begin());
   const std::span<std::int32_t> fetched_slots = values_of<std::int32_t>(to.fetched_slots);
   float* values = to.fetched.data_ptr<float>();
@@ -234,19 +235,28 @@ void DeviceTables::release(Staged& staged) {
 
 void DeviceTables::write_home(const Staged& staged) {
   staged.came_home->wait();
-  const auto* values = static_cast<const float*>(staged.home.data_ptr());
-  const std::span<const std::int32_t> slots(staged.host_slots);
-  for (std::size_t feature = 0; feature + 1 < staged.first_row.size(); ++feature) {
-    const std::size_t first = staged.first_row[feature];
-    const auto own = slots.subspan(first, staged.first_row[feature + 1] - first);
-    const RowArena& arena = host_->arena(feature);
-    arena.before_change(own);
-    for (const std::int32_t slot : own) {
-      const auto at = static_cast<std::size_t>(slot);
-      std::copy_n(values, width_, arena.weights(at));
-      if (state_width_ > 0) std::copy_n(values + width_, state_width_, arena.state(at));
-      values += width_ + state_width_;
+  team_.for_each(staged.first_row.size() - 1,
+                 [&](std::size_t feature, std::size_t) { write_home(staged, feature); });
+}
+
+void DeviceTables::write_home(const Staged& staged, std::size_t feature) {
+  constexpr std::size_t kAhead = 16;  // Rows lie all over the memory, which is slow to come.
+  const std::size_t first = staged.first_row[feature];
+  const auto slots =
+      std::span(staged.host_slots).subspan(first, staged.first_row[feature + 1] - first);
+  const RowArena& arena = host_->arena(feature);
+  arena.before_change(slots);
+  const float* values =
+      static_cast<const float*>(staged.home.data_ptr()) + first * (width_ + state_width_);
+  for (std::size_t i = 0; i < slots.size(); ++i, values += width_ + state_width_) {
+    if (i + kAhead < slots.size()) {
+      const auto later = static_cast<std::size_t>(slots[i + kAhead]);
+      __builtin_prefetch(arena.weights(later), 1);
+      if (state_width_ > 0) __builtin_prefetch(arena.state(later), 1);
     }
+    const auto at = static_cast<std::size_t>(slots[i]);
+    std::copy_n(values, width_, arena.weights(at));
+    if (state_width_ > 0) std::copy_n(values + width_, state_width_, arena.state(at));
   }
 }
 

@@ -28,9 +28,10 @@ class DeviceTables final : public TableStorage {
   /// be out of turn.
   static constexpr std::size_t kStaged = kMostStagedBatches;
 
-  /// `slots`: rows on the device, at most as many as on the host; `lanes` outlives it.
+  /// `slots`: rows on the device, at most as many as on the host; `lanes` outlives it, and so
+  /// does `team`, whose threads copy on the host.
   DeviceTables(std::unique_ptr<TableStorage> host, const TableLayout& layout, std::uint64_t slots,
-               DeviceLanes& lanes);
+               DeviceLanes& lanes, ThreadTeam& team);
 
   std::vector<std::int64_t> folds() const override { return host_->folds(); }
   RowArena& arena(std::size_t feature) override { return host_->arena(feature); }
@@ -79,12 +80,14 @@ class DeviceTables final : public TableStorage {
   void send(Staged& staged);
   void release(Staged& staged);
   void write_home(const Staged& staged);
+  void write_home(const Staged& staged, std::size_t feature);
   Status no_room(const BatchRows& rows) const;
 
   const std::unique_ptr<TableStorage> host_;
   const std::size_t width_;
   const std::size_t state_width_;
   DeviceLanes& lanes_;
+  ThreadTeam& team_;
   std::vector<std::uint64_t> first_number_;  ///< Per feature: the number of its arena's first row.
   SlotCache cache_;
   at::Tensor weights_;

@@ -163,8 +163,7 @@ StagedBatch lay_out(Sections& sections, const StagedExtents& extents) {
   StagedBatch batch;
   batch.dense = sections.next(at::kFloat, {extents.rows, extents.dense});
   batch.labels = sections.next(at::kFloat, {extents.rows});
-  batch.lengths = sections.next(at::kInt, {extents.sparse * extents.rows});
-  batch.bags = sections.next(at::kInt, {extents.ids});
+  batch.offsets = sections.next(at::kInt, {extents.sparse * extents.rows + 1});
   batch.places = sections.next(at::kInt, {extents.ids});
   batch.slots = sections.next(at::kInt, {extents.touched});
   batch.fetched_slots = sections.next(at::kInt, {extents.fetched});
@@ -200,29 +199,32 @@ StagedExtents extents_of(const Batch& batch, const BatchRows& rows) {
           .weighted = batch.weights != nullptr};
 }
 
-void write_staged(const Batch& batch, const BatchRows& rows, const StagedBatch& to) {
-  const std::size_t lists = batch.sparse_features * batch.rows;
-  std::copy_n(batch.dense, batch.rows * batch.dense_features, values_of<float>(to.dense).begin());
-  std::copy_n(batch.labels, batch.rows, values_of<float>(to.labels).begin());
-  if (batch.weights != nullptr) {
+void write_staged(const Batch& batch, const BatchRows& rows, const StagedBatch& to,
+                  ThreadTeam& team) {
+  const auto write_values = [&] {
+    std::copy_n(batch.dense, batch.rows * batch.dense_features, values_of<float>(to.dense).begin());
+    std::copy_n(batch.labels, batch.rows, values_of<float>(to.labels).begin());
+    if (batch.weights == nullptr) return;
     std::copy_n(batch.weights, batch.rows, values_of<float>(to.weights).begin());
-  }
-  std::copy_n(batch.lengths, lists, values_of<std::int32_t>(to.lengths).begin());
-  const std::span<std::int32_t> bags = values_of<std::int32_t>(to.bags);
-  std::size_t id = 0;
-  for (std::size_t bag = 0; bag < lists; ++bag) {
-    const auto length = static_cast<std::size_t>(batch.lengths[bag]);
-    std::fill_n(bags.begin() + static_cast<std::ptrdiff_t>(id), length,
-                static_cast<std::int32_t>(bag));
-    id += length;
-  }
+  };
+  const std::span<std::int32_t> offsets = values_of<std::int32_t>(to.offsets);
   const std::span<std::int32_t> places = values_of<std::int32_t>(to.places);
-  for (std::size_t feature = 0; feature < rows.features(); ++feature) {
-    const auto first = static_cast<std::int32_t>(rows.first_row[feature]);
-    for (id = rows.first_id[feature]; id < rows.first_id[feature + 1]; ++id) {
-      places[id] = first + rows.place[id];
+  const auto write_feature = [&](std::size_t feature) {
+    auto id = static_cast<std::int32_t>(rows.first_id[feature]);
+    for (std::size_t bag = feature * batch.rows; bag < (feature + 1) * batch.rows; ++bag) {
+      offsets[bag] = id;
+      id += batch.lengths[bag];
     }
-  }
+    const auto first = static_cast<std::int32_t>(rows.first_row[feature]);
+    for (std::size_t at = rows.first_id[feature]; at < rows.first_id[feature + 1]; ++at) {
+      places[at] = first + rows.place[at];
+    }
+  };
+  offsets.back() = static_cast<std::int32_t>(rows.first_id.back());
+  team.for_each(rows.features() + 1, [&](std::size_t part, std::size_t) {
+    if (part == rows.features()) return write_values();
+    write_feature(part);
+  });
 }
 
 }  // namespace forebay

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
+#include "core/base/thread/thread_team.h"
 #include "core/data/batch.h"
 #include "trainer/embedding/batch_rows.h"
 
@@ -69,8 +70,7 @@ struct StagedExtents {
 struct StagedBatch {
   at::Tensor dense;          ///< float [rows, dense]
   at::Tensor labels;         ///< float [rows]
-  at::Tensor lengths;        ///< int32 [sparse · rows]: ids of each bag.
-  at::Tensor bags;           ///< int32 [ids]: the bag of an id.
+  at::Tensor offsets;        ///< int32 [sparse · rows + 1]: where each bag's ids begin; their end.
   at::Tensor places;         ///< int32 [ids]: the index of its row among the touched rows.
   at::Tensor slots;          ///< int32 [touched]: slots of the rows on the device.
   at::Tensor fetched_slots;  ///< int32 [fetched]: destination slots of the values in `fetched`.
@@ -87,7 +87,9 @@ StagedBatch staged_in(const at::Tensor& bytes, const StagedExtents& extents);
 /// Extents of a batch whose rows are known; leaves `fetched` and `row_size` at 0.
 StagedExtents extents_of(const Batch& batch, const BatchRows& rows);
 
-/// Writes all but the slots and the fetched values; `to` must be in host memory.
-void write_staged(const Batch& batch, const BatchRows& rows, const StagedBatch& to);
+/// Writes all but the slots and the fetched values, a feature a time each member of `team`; `to`
+/// must be in host memory.
+void write_staged(const Batch& batch, const BatchRows& rows, const StagedBatch& to,
+                  ThreadTeam& team);
 
 }  // namespace forebay
