@@ -81,8 +81,8 @@ class Packer {
     bool known = true;
     write_as<std::uint8_t>(
         columns_.rows,
-        [&](std::size_t row) {
-          const float label = columns_.labels[row];
+        [&known, labels = columns_.labels](std::size_t row) {
+          const float label = labels[row];
           known = known && (label == 0 || label == 1);
           return label;
         },
@@ -113,8 +113,9 @@ class Packer {
   }
 
   void write_lengths(const SparseColumn& column, unsigned bytes, std::byte* to) const {
-    const auto length = [&](std::size_t row) {
-      return column.offsets[row + 1] - column.offsets[row];
+    // The bytes written could be those of `column`, so its pointer would be read for each row.
+    const auto length = [offsets = column.offsets](std::size_t row) {
+      return offsets[row + 1] - offsets[row];
     };
     if (bytes == 0) return;
     with_width(bytes, [&]<class T>(T) { write_as<T>(columns_.rows, length, to); });

@@ -1,3 +1,5 @@
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -40,13 +42,38 @@ Status check_limits(const ColumnLayout& layout, const UnpackLimits& limits) {
   return {};
 }
 
+/// Adds up lengths of one byte, eight at once while each is below 32: a product then holds the sums
+/// of the first one to the first eight, and none exceeds its byte. Returns the number of lengths
+/// that it added to `sum`; stops at the first eight with a longer one.
+std::size_t add_up_short(const std::byte* lengths, std::size_t rows, std::uint64_t& sum,
+                         std::int32_t* offsets) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kLong = kOnes * 0xe0;
+  static_assert(std::endian::native == std::endian::little);
+  std::array<std::uint8_t, 8> sums{};
+  std::size_t row = 0;
+  for (; row + sums.size() <= rows; row += sums.size()) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, lengths + row, sizeof(eight));
+    if ((eight & kLong) != 0) break;
+    eight *= kOnes;
+    std::memcpy(sums.data(), &eight, sizeof(eight));
+    const auto before = static_cast<std::int32_t>(sum);
+    for (std::size_t i = 0; i < sums.size(); ++i) offsets[row + i + 1] = before + sums[i];
+    sum += sums.back();
+  }
+  return row;
+}
+
 /// Turns the lengths of one feature into offsets; false unless they add up to its number of ids.
 bool add_up(const std::byte* lengths, std::size_t rows, const IdsLayout& ids,
             std::int32_t* offsets) {
   return with_width(ids.length_bytes, [&]<class T>(T length) {
     std::uint64_t sum = 0;
     offsets[0] = 0;
-    for (std::size_t row = 0; row < rows; ++row) {
+    std::size_t first = 0;
+    if (sizeof(T) == 1) first = add_up_short(lengths, rows, sum, offsets);
+    for (std::size_t row = first; row < rows; ++row) {
       std::memcpy(&length, lengths + row * sizeof(T), sizeof(T));
       sum += length;
       offsets[row + 1] = static_cast<std::int32_t>(sum);

@@ -211,6 +211,29 @@ TEST_CASE("lengths are left out when all lists are alike", "[core][column_frames
   CHECK(came->columns.packed->sparse[0].offsets == nullptr);
 }
 
+TEST_CASE("lengths add up whether eight of them are short or one of them is long",
+          "[core][column_frames]") {
+  Wire wire;
+  // 8 × 31 = 248 still fits a byte; 32 and 255 do not go with seven others; 21 = 2 × 8 + 5.
+  for (const std::int32_t long_one : {31, 32, 255}) {
+    for (const std::size_t place : {0, 7, 8, 15, 20}) {
+      std::vector<std::int32_t> offsets{0};
+      for (std::size_t row = 0; row < 21; ++row) {
+        offsets.push_back(offsets.back() + (row == place ? long_one : row % 3 == 0 ? 0 : 30));
+      }
+      const auto ids = static_cast<std::size_t>(offsets.back());
+      ColumnSet columns = rows_of_ids({std::vector<std::int64_t>(ids, 7)}, wire.pool);
+      columns.rows = 21;
+      columns.sparse[0].offsets = offsets.data();
+      const Frames frames = wire.pack(columns);
+      REQUIRE(layout_of(frames).sparse[0].length_bytes == 1);
+      const auto came = wire.unpack(frames, 0, 1);
+      REQUIRE(came);
+      CHECK(test::same_columns(columns, came->columns));
+    }
+  }
+}
+
 TEST_CASE("received columns are wrapped in place and keep their frames alive",
           "[core][column_frames]") {
   Wire wire;
