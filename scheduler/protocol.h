@@ -44,14 +44,16 @@ struct SplitRange {
 // identifies one membership of a worker; messages of an earlier one are ignored.
 
 /// The version of the protocol; a node with another version is refused when it joins.
-inline constexpr std::uint32_t kProtocol = 1;
+inline constexpr std::uint32_t kProtocol = 2;
 
 /// Head → worker: make these splits; the lease lasts until its deadline, which a heartbeat extends.
 struct Lease {
   static constexpr std::string_view kTag = "cluster.lease/1";
   std::uint64_t incarnation = 0;
   std::vector<std::uint64_t> splits;
-  static auto fields(auto& self) { return std::tie(self.incarnation, self.splits); }
+  /// Those of `splits` that another worker may have made: these are announced before they are sent.
+  std::vector<std::uint64_t> again = {};
+  static auto fields(auto& self) { return std::tie(self.incarnation, self.splits, self.again); }
 };
 
 /// Head → worker: drop these splits; they have arrived from another worker.
@@ -186,11 +188,11 @@ struct Pull {
   static auto fields(auto& self) { return std::tie(self.split); }
 };
 
-/// Split client → worker: drop this split; it has arrived already.
+/// Split client → worker: drop these splits; they have arrived.
 struct Drop {
-  static constexpr std::string_view kTag = "cluster.drop/1";
-  std::uint64_t split = 0;
-  static auto fields(auto& self) { return std::tie(self.split); }
+  static constexpr std::string_view kTag = "cluster.drop/2";
+  std::vector<std::uint64_t> splits;
+  static auto fields(auto& self) { return std::tie(self.splits); }
 };
 
 using HolderRef = ActorRef<Pull, Drop>;
@@ -201,22 +203,26 @@ struct Ready {
   std::uint64_t split = 0;
   std::uint64_t bytes = 0;
   HolderRef holder;
-  bool sent = false;  ///< The split was pulled and sent already; this only asks whether it arrived.
+  bool sent = false;  ///< The split was sent to this client; this only asks whether it arrived.
   static auto fields(auto& self) {
     return std::tie(self.split, self.bytes, self.holder, self.sent);
   }
 };
 
-/// Worker → split client: the split, as frames for core/wire/column_frames.h.
+/// Worker → split client: the split, as frames for core/wire/column_frames.h. Sent as soon as it is
+/// made if no other worker has had it, else when it is pulled.
 struct Deliver {
   static constexpr std::string_view kTag = "cluster.deliver/1";
   std::uint64_t split = 0;
   std::string worker;  ///< The worker's name.
   Frames frames;
-  std::uint64_t pid = 0;  ///< The worker's process.
-  JobUse use = {};        ///< For the open job so far.
+  std::uint64_t pid = 0;   ///< The worker's process.
+  JobUse use = {};         ///< For the open job so far.
+  HolderRef holder = {};   ///< The worker keeps the split until Drop.
+  std::uint64_t left = 0;  ///< Splits that the worker still makes, or that wait to be sent.
   static auto fields(auto& self) {
-    return std::tie(self.split, self.worker, self.frames, self.pid, self.use);
+    return std::tie(self.split, self.worker, self.frames, self.pid, self.use, self.holder,
+                    self.left);
   }
 };
 inline std::size_t bytes_of(const Deliver& deliver) {

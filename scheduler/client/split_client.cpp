@@ -8,6 +8,11 @@
 namespace forebay::scheduler {
 namespace {
 
+/// The longest time for which a report is gathered, a fraction of what a split's messages may take.
+constexpr std::chrono::milliseconds kGather(10);
+/// A report is gathered until it is this share of the splits on which others still work.
+constexpr std::size_t kShare = 4;
+
 void add_finished(RangeSet& finished, const Position& position, std::uint64_t splits_per_epoch) {
   const std::uint64_t below = position.epoch * splits_per_epoch + position.split;
   finished.add_below(below);
@@ -48,15 +53,40 @@ Status SplitClient::on(const IssueSplits& issue, Context& context) {
     if (finished_.contains(number)) continue;
     if (wanted_.issue(number, now)) to_issue_.push_back(number);
   }
-  send_issued(context);
+  gather(kShare * to_issue_.size() >= wanted_.num_missing(), context);
   return {};
 }
 
 // The trainer may finish a split of this process before the worker's HandedOn arrives here. Report
 // the split's arrival to the head anyway; otherwise its lease would never end.
 void SplitClient::forget(std::uint64_t split, Context& context) {
-  if (wanted_.missing(split) != nullptr) arrived(split, context);
+  if (wanted_.missing(split) != nullptr) {
+    arrived(split, context);
+    report(context);
+  }
   wanted_.forget(split);
+}
+
+// Each report wakes threads of three processes, so those of a stream of splits are sent together.
+void SplitClient::gather(bool enough, Context& context) {
+  if (enough) return report(context);
+  if (std::exchange(will_report_, true)) return;
+  context.after(kGather, ReportGathered{});
+}
+
+Status SplitClient::on(const ReportGathered&, Context& context) {
+  will_report_ = false;
+  report(context);
+  return {};
+}
+
+// A lost Drop is no harm: its holder announces the split again.
+void SplitClient::report(Context& context) {
+  for (auto& [id, drop] : std::exchange(to_drop_, {})) {
+    static_cast<void>(context.tell(drop.first, Drop{std::move(drop.second)}));
+  }
+  send_issued(context);
+  send_arrived(context);
 }
 
 Status SplitClient::on(const Trained& trained, Context& context) {
@@ -72,6 +102,7 @@ Status SplitClient::on(const EndJob& end, Context& context) {
   if (ending_) return {};
   ending_ = end.error;
   close_by_ = context.clock().now() + options_.ask_timeout;
+  report(context);
   if (open_) close(context);
   return {};
 }
@@ -109,9 +140,13 @@ Status SplitClient::on(const Ready& ready, Context& context) {
   Split* split = wanted_.missing(ready.split);
   if (split == nullptr) {
     ++duplicates_;
-    return context.tell(ready.holder, Drop{ready.split});
+    return context.tell(ready.holder, Drop{{ready.split}});
   }
   if (wanted_.announced(*split, ready.holder)) watch_holder(ready.holder, context);
+  if (ready.sent && split->state == Split::State::kIssued) {
+    wanted_.on_its_way(*split, ready.holder, context.clock().now());
+    return {};
+  }
   const bool pull_was_lost = split->is_pulled_from(ready.holder.id()) && !ready.sent;
   if (split->state == Split::State::kIssued || pull_was_lost) pull(ready.split, context);
   return {};
@@ -136,42 +171,52 @@ void SplitClient::pull(std::uint64_t number, Context& context) {
 }
 
 Status SplitClient::on(Deliver&& deliver, Context& context) {
+  if (deliver.holder.receiver() == nullptr) {
+    return fail(Code::kInvalid, "a split was delivered without the worker that holds it");
+  }
   bytes_received_ += forebay::bytes_of(deliver.frames);
   Split* split = wanted_.missing(deliver.split);
   if (split == nullptr) {
     ++duplicates_;
-    return {};
+    return context.tell(deliver.holder, Drop{{deliver.split}});
   }
   auto taken = sink_.arrived(deliver.split, deliver.worker, std::move(deliver.frames));
   if (taken) {
     sink_.has_used(deliver.worker, deliver.pid, deliver.use);
+    wanted_.announced(*split, deliver.holder);
     arrived(deliver.split, context);
+    gather(kShare * to_drop_[deliver.holder.id()].second.size() >= deliver.left, context);
     return {};
   }
-  last_bad_ = "split " + std::to_string(deliver.split) + " from worker " + deliver.worker +
-              " could not be read: " + taken.error().message;
-  bad_at_ = context.clock().now();
-  say(last_bad_);
-  if (!split->holders.empty()) {
-    static_cast<void>(context.tell(split->holders.front(), Drop{deliver.split}));
-    split->holders.erase(split->holders.begin());
-  }
-  pull(deliver.split, context);
+  refuse(deliver, taken.error(), context);
   return {};
 }
 
+void SplitClient::refuse(const Deliver& deliver, const Error& why, Context& context) {
+  last_bad_ = "split " + std::to_string(deliver.split) + " from worker " + deliver.worker +
+              " could not be read: " + why.message;
+  bad_at_ = context.clock().now();
+  say(last_bad_);
+  auto& holders = wanted_.missing(deliver.split)->holders;
+  std::erase(holders, deliver.holder);
+  static_cast<void>(context.tell(deliver.holder, Drop{{deliver.split}}));
+  pull(deliver.split, context);
+}
+
 Status SplitClient::on(const HandedOn& handed, Context& context) {
-  if (wanted_.missing(handed.split) != nullptr) arrived(handed.split, context);
+  if (wanted_.missing(handed.split) == nullptr) return {};
+  arrived(handed.split, context);
+  report(context);
   return {};
 }
 
 void SplitClient::arrived(std::uint64_t split, Context& context) {
   for (const HolderRef& holder : wanted_.arrived(split, context.clock().now())) {
-    // Otherwise the holder announces the split again.
-    static_cast<void>(context.tell(holder, Drop{split}));
+    auto& [to, splits] = to_drop_[holder.id()];
+    to = holder;
+    splits.push_back(split);
   }
   to_arrive_.push_back(split);
-  send_arrived(context);
 }
 
 void SplitClient::retry_late_pulls(Context& context) {
@@ -267,8 +312,7 @@ Status SplitClient::heard(const Answered<Word>& answer, bool& on_its_way, Contex
     return {};
   }
   heard_ = context.clock().now();
-  send_issued(context);
-  send_arrived(context);
+  if (!will_report_) report(context);
   return {};
 }
 

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/data/batch.h"
@@ -26,6 +28,11 @@ struct BeginSplitClient {
 /// Split client → itself, once a `period`.
 struct SplitClientTick {
   static constexpr std::string_view kTag = "feed.tick/1";
+};
+
+/// Split client → itself: report what was gathered.
+struct ReportGathered {
+  static constexpr std::string_view kTag = "feed.report/1";
 };
 
 /// Pipeline → split client: these splits may be made; the window has space for them.
@@ -87,16 +94,17 @@ struct SplitClientOptions {
 /// Owns the accounting of splits that are issued and not yet handed to the trainer; the bytes go
 /// directly to the sink. Passes each split to the sink once, even if several workers deliver it or
 /// one delivers it repeatedly. While the head is unreachable it keeps the accounting and
-/// reconnects, then sends the head all of it. After a quiet period it asks the head whether it
-/// still knows the session: a late message of a dead trainer may have replaced the session, and the
-/// head would wait for that trainer. Any thread may send IssueSplits, Trained, EndJob and
-/// QuerySplitClient. `finder` and `sink` are called on the actor's thread and must outlive it. Its
-/// mailbox must have space for the window of splits: deliveries wait in it.
+/// reconnects, then sends the head all of it. What it tells head and workers of issued and arrived
+/// splits it gathers for a moment while they have enough to do. After a quiet period it asks the
+/// head whether it still knows the session: a late message of a dead trainer may have replaced the
+/// session, and the head would wait for that trainer. Any thread may send IssueSplits, Trained,
+/// EndJob and QuerySplitClient. `finder` and `sink` are called on the actor's thread and must
+/// outlive it. Its mailbox must have space for the window of splits: deliveries wait in it.
 class SplitClient final
     : public ActorOf<SplitClient, Ready, Deliver, HandedOn, BeginSplitClient, SplitClientTick,
-                     IssueSplits, Trained, EndJob, QuerySplitClient, Answered<OpenJob>,
-                     Answered<Issue>, Answered<Arrived>, Answered<Finished>, Answered<CloseJob>,
-                     Down> {
+                     ReportGathered, IssueSplits, Trained, EndJob, QuerySplitClient,
+                     Answered<OpenJob>, Answered<Issue>, Answered<Arrived>, Answered<Finished>,
+                     Answered<CloseJob>, Down> {
  public:
   using Time = std::chrono::nanoseconds;
 
@@ -107,6 +115,7 @@ class SplitClient final
   Status on(const HandedOn& handed, Context& context);
   Status on(const BeginSplitClient& begin, Context& context);
   Status on(const SplitClientTick& tick, Context& context);
+  Status on(const ReportGathered& report, Context& context);
   Status on(const IssueSplits& issue, Context& context);
   Status on(const Trained& trained, Context& context);
   Status on(const EndJob& end, Context& context);
@@ -123,6 +132,9 @@ class SplitClient final
 
   void pull(std::uint64_t split, Context& context);
   void arrived(std::uint64_t split, Context& context);
+  void refuse(const Deliver& deliver, const Error& why, Context& context);
+  void gather(bool enough, Context& context);
+  void report(Context& context);
   void forget(std::uint64_t split, Context& context);
   void retry_late_pulls(Context& context);
   void watch_holder(const HolderRef& holder, Context& context);
@@ -159,6 +171,9 @@ class SplitClient final
   std::string why_not_open_;
   std::vector<std::uint64_t> to_issue_;  // Not yet reported to the head, as those below.
   std::vector<std::uint64_t> to_arrive_;
+  /// Splits that have arrived, for the workers that hold them.
+  std::map<ActorId, std::pair<HolderRef, std::vector<std::uint64_t>>> to_drop_;
+  bool will_report_ = false;  // ReportGathered is on its way.
   bool finished_changed_ = false;
   bool issuing_ = false;  // An ask is in flight, as those below.
   bool arriving_ = false;

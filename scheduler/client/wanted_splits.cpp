@@ -31,6 +31,13 @@ bool WantedSplits::announced(Split& split, const HolderRef& holder) {
   return true;
 }
 
+void WantedSplits::on_its_way(Split& split, const HolderRef& holder, Time now) {
+  split.state = Split::State::kPulling;
+  split.since = now;
+  std::erase(split.holders, holder);
+  split.holders.insert(split.holders.begin(), holder);
+}
+
 std::vector<HolderRef> WantedSplits::arrived(std::uint64_t split, Time now) {
   Split before = std::exchange(all_[split], {.state = Split::State::kArrived, .since = now});
   --missing_;

@@ -41,6 +41,10 @@ class WantedSplits {
   Split* missing(std::uint64_t split);
   /// Adds a worker that announced `split`. Returns whether this worker is new for it.
   bool announced(Split& split, const HolderRef& holder);
+  /// The splits that have not arrived.
+  std::size_t num_missing() const { return missing_; }
+  /// Marks a missing split as sent by `holder`, which announced it.
+  static void on_its_way(Split& split, const HolderRef& holder, Time now);
   /// Marks a missing split as arrived; returns the workers that announced it.
   std::vector<HolderRef> arrived(std::uint64_t split, Time now);
   /// The splits below `end`.

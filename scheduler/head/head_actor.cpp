@@ -1,5 +1,7 @@
 #include "scheduler/head/head_actor.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "scheduler/cluster_status.h"
@@ -363,7 +365,10 @@ void HeadActor::lease_out(Context& context) {
 void HeadActor::lease_to(Member& member, std::uint64_t count, Context& context) {
   const std::uint64_t incarnation = member.node.incarnation;
   const auto splits = leases_.lease(incarnation, count, context.clock().now());
-  if (context.tell(member.worker, Lease{incarnation, splits})) return;
+  std::vector<std::uint64_t> again;
+  std::ranges::copy_if(splits, std::back_inserter(again),
+                       [this](std::uint64_t split) { return leases_.is_again(split); });
+  if (context.tell(member.worker, Lease{incarnation, splits, std::move(again)})) return;
   for (const std::uint64_t split : splits) leases_.give_back(incarnation, split);
   member.blocked = true;
 }
@@ -374,7 +379,7 @@ void HeadActor::reissue_straggler(Context& context) {
   const auto second = second_lease(options_.straggler, usual_, leases_, members_, now);
   if (!second || !leases_.lease_again(second->other, second->split, now)) return;
   const Member& fastest = *members_.find(second->other);
-  if (!context.tell(fastest.worker, Lease{second->other, {second->split}})) {
+  if (!context.tell(fastest.worker, Lease{second->other, {second->split}, {second->split}})) {
     leases_.give_back(second->other, second->split);
     return;
   }

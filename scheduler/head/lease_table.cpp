@@ -14,7 +14,7 @@ void LeaseTable::reopen(const std::set<std::uint64_t>& wanted, const RangeSet& f
     if (!wanted.contains(split)) arrived(split, now);
   }
   for (const std::uint64_t split : wanted) {
-    if (!finished.contains(split)) issue(split);
+    if (!finished.contains(split) && issue(split)) again_.insert(split);
   }
 }
 
@@ -43,6 +43,7 @@ bool LeaseTable::lease_again(Holder holder, std::uint64_t split, Time now) {
   if (found == splits_.end() || found->second.size() != 1) return false;
   if (found->second.front().holder == holder) return false;
   add(found, holder, now);
+  again_.insert(split);
   return true;
 }
 
@@ -69,6 +70,7 @@ std::optional<LeaseTable::Ended> LeaseTable::arrived(std::uint64_t split, Time n
     end(found, found->second.begin());
   }
   waiting_.erase(split);
+  again_.erase(split);
   splits_.erase(found);
   return ended;
 }
@@ -79,6 +81,7 @@ bool LeaseTable::give_back(Holder holder, std::uint64_t split) {
   const auto lease = lease_of(found->second, holder);
   if (lease == found->second.end()) return false;
   end(found, lease);
+  again_.insert(split);
   return true;
 }
 

@@ -37,6 +37,9 @@ class LeaseTable {
   /// Makes `wanted` without `finished` the splits to be made; their leases go on.
   void reopen(const std::set<std::uint64_t>& wanted, const RangeSet& finished, Time now);
 
+  /// Whether another worker may hold `split`, or have sent it.
+  bool is_again(std::uint64_t split) const { return again_.contains(split); }
+
   /// Leases the lowest waiting splits to `holder`, at most `count`.
   std::vector<std::uint64_t> lease(Holder holder, std::size_t count, Time now);
 
@@ -110,6 +113,7 @@ class LeaseTable {
   Time lease_;
   Splits splits_;
   std::set<std::uint64_t> waiting_;
+  std::set<std::uint64_t> again_;  // leased before, perhaps by an earlier head
   std::map<Holder, std::set<std::uint64_t>> held_;
   std::set<std::tuple<Time, std::uint64_t, Holder>> deadlines_;
 };

@@ -1,5 +1,7 @@
 #include "scheduler/worker/held_splits.h"
 
+#include <algorithm>
+
 namespace forebay::scheduler {
 
 template <class Predicate>
@@ -38,8 +40,13 @@ std::vector<std::uint64_t> HeldSplits::to_announce_again(Time now, Time after) c
   });
 }
 
-void HeldSplits::begin(std::uint64_t split) {
-  all_.try_emplace(split);
+std::size_t HeldSplits::unsent() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      all_, [](const auto& entry) { return entry.second.state != State::kSent; }));
+}
+
+void HeldSplits::begin(std::uint64_t split, bool again) {
+  all_.try_emplace(split).first->second.again = again;
   executor_.begin(split);
 }
 

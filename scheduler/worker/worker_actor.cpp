@@ -1,5 +1,6 @@
 #include "scheduler/worker/worker_actor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/wire/heartbeat.h"
@@ -290,12 +291,14 @@ Status WorkerActor::on(const Lease& lease, Context& context) {
   }
   std::vector<std::uint64_t> too_many;
   for (const std::uint64_t split : lease.splits) {
+    const bool again = std::ranges::find(lease.again, split) != lease.again.end();
     if (Held* held = held_.find(split)) {
+      held->again = held->again || again;
       if (held->state != Held::State::kMaking) announce(split, *held, context);
     } else if (held_.size() > executor_.slots()) {
       too_many.push_back(split);  // Takes one more than it wants: the head may need it urgently.
     } else {
-      held_.begin(split);
+      held_.begin(split, again);
     }
   }
   if (!too_many.empty()) give_back(too_many, "", context);
@@ -311,7 +314,7 @@ Status WorkerActor::on(const Revoke& revoke, Context&) {
 Status WorkerActor::on(WorkDone&& done, Context& context) {
   if (done.opening != opening_) return {};
   const std::uint64_t split = done.split;
-  if (Held* held = held_.made(std::move(done))) announce(split, *held, context);
+  if (Held* held = held_.made(std::move(done))) hand_over(split, *held, context);
   return {};
 }
 
@@ -333,6 +336,13 @@ SplitClientRef& WorkerActor::split_client() {
   return split_client_;
 }
 
+// A split that no other worker can have is sent without asking: its memory was reserved when it was
+// issued.
+void WorkerActor::hand_over(std::uint64_t split, Held& held, Context& context) {
+  const bool asks_first = held.handed_on || held.again || !is_member();
+  return asks_first ? announce(split, held, context) : send(split, held, context);
+}
+
 void WorkerActor::announce(std::uint64_t split, Held& held, Context& context) {
   held.told = context.clock().now();
   if (held.handed_on) {
@@ -343,11 +353,12 @@ void WorkerActor::announce(std::uint64_t split, Held& held, Context& context) {
     }
     return;
   }
+  const SplitClientRef& to = split_client();
   Ready ready{.split = split,
               .bytes = forebay::bytes_of(held.frames),
               .holder = self(context),
-              .sent = held.state == Held::State::kSent};
-  const auto status = context.tell(split_client(), std::move(ready));
+              .sent = held.state == Held::State::kSent && held.sent_to == to.id()};
+  const auto status = context.tell(to, std::move(ready));
   if (!status && status.error().code != Code::kOverloaded) split_client_ = {};  // To be found anew.
 }
 
@@ -360,12 +371,15 @@ Status WorkerActor::on(const Pull& pull, Context& context) {
 
 void WorkerActor::send(std::uint64_t split, Held& held, Context& context) {
   held.told = context.clock().now();
+  held.state = Held::State::kSent;
+  held.sent_to = split_client().id();
   const auto status = context.tell(split_client(), Deliver{.split = split,
                                                            .worker = options_.name,
                                                            .frames = held.frames,
                                                            .pid = options_.pid,
-                                                           .use = executor_.use()});
-  held.state = Held::State::kSent;
+                                                           .use = executor_.use(),
+                                                           .holder = self(context),
+                                                           .left = held_.unsent()});
   if (status) return;
   if (status.error().code != Code::kOverloaded) {
     held.state = Held::State::kReady;
@@ -391,10 +405,12 @@ void WorkerActor::announce_again(Context& context) {
 }
 
 Status WorkerActor::on(const Drop& drop, Context& context) {
-  const Held* held = held_.find(drop.split);
-  if (held == nullptr) return {};
-  if (held->state == Held::State::kSent) ++splits_done_;
-  held_.forget(drop.split);
+  for (const std::uint64_t split : drop.splits) {
+    const Held* held = held_.find(split);
+    if (held == nullptr) continue;
+    if (held->state == Held::State::kSent) ++splits_done_;
+    held_.forget(split);
+  }
   if (leave_by_) go_on_leaving(context);
   return {};
 }

@@ -137,6 +137,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   WorkerStatus status() const;
   void take_job(const JobShare& job, const std::string& split_client_address, Context& context);
   void say_prepared(Context& context);
+  void hand_over(std::uint64_t split, Held& held, Context& context);
   void announce(std::uint64_t split, Held& held, Context& context);
   void send(std::uint64_t split, Held& held, Context& context);
   void announce_again(Context& context);

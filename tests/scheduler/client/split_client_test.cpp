@@ -34,11 +34,21 @@ class Silent final : public ActorOf<Silent, Lease, Revoke, JobEnded, Evicted, Jo
   Splits& leased_;
 };
 
+/// What a holder of splits was told: the splits to send, and each group of splits to drop.
+struct Told {
+  Splits pulled;
+  std::vector<Splits> dropped;
+};
+
 /// Announces splits, and sends none.
 class Miser final : public ActorOf<Miser, Pull, Drop> {
  public:
-  Status on(const Pull&, Context&) { return {}; }
-  Status on(const Drop&, Context&) { return {}; }
+  explicit Miser(Told& told) : told_(told) {}
+  Status on(const Pull& pull, Context&) { return told_.pulled.push_back(pull.split), Status(); }
+  Status on(const Drop& drop, Context&) { return told_.dropped.push_back(drop.splits), Status(); }
+
+ private:
+  Told& told_;
 };
 
 /// The split client of another trainer.
@@ -105,10 +115,11 @@ class SplitClientFixture : HeadFinder, ArrivalSink {
     return host_.spawn({.name = "other"}, [] { return std::make_unique<OtherSplitClient>(); });
   }
   HolderRef miser() {
-    return host_.spawn({.name = "miser"}, [] { return std::make_unique<Miser>(); });
+    return host_.spawn({.name = "miser"}, [this] { return std::make_unique<Miser>(told); });
   }
 
   Splits to_worker;
+  Told told;
   bool readable = true;
   std::map<std::string, JobUse> used;  ///< By worker and process.
 
@@ -175,12 +186,13 @@ TEST_CASE("a split that was trained ahead of others has arrived", "[scheduler][f
 TEST_CASE("a delivery that is taken says what its worker has read", "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0, 1}});
-  const auto deliver = [](std::uint64_t split, std::uint64_t requests) {
+  const auto deliver = [&](std::uint64_t split, std::uint64_t requests) {
     return Deliver{.split = split,
                    .worker = "w",
                    .frames = {},
                    .pid = 7,
-                   .use = {.requests = requests, .bytes = 100}};
+                   .use = {.requests = requests, .bytes = 100},
+                   .holder = cluster.miser()};
   };
   cluster.readable = false;
   cluster.tell_client(deliver(0, 3));
@@ -196,10 +208,87 @@ TEST_CASE("a delivery that cannot be read is a problem for a while, not for ever
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0}});
   cluster.readable = false;
-  cluster.tell_client(Deliver{.split = 0, .worker = "w", .frames = {}});
+  cluster.tell_client(Deliver{.split = 0, .worker = "w", .frames = {}, .holder = cluster.miser()});
   CHECK(cluster.problem("split 0 from worker w could not be read: its checksum is wrong"));
   cluster.pass(10s);
   CHECK_FALSE(cluster.problem("could not be read"));
+}
+
+TEST_CASE("arrivals are reported together once they are a quarter of what the worker has left",
+          "[scheduler][feed]") {
+  SplitClientFixture cluster;
+  cluster.tell_client(IssueSplits{{0, 1, 2, 3, 4, 5, 6}});
+  const HolderRef holder = cluster.miser();
+  const auto deliver = [&](std::uint64_t split, std::uint64_t left) {
+    cluster.tell_client(Deliver{
+        .split = split, .worker = "w", .frames = {}, .pid = 7, .holder = holder, .left = left});
+  };
+  deliver(0, 9);
+  deliver(1, 9);
+  CHECK(cluster.told.dropped.empty());  // 4 × 2 < 9
+  CHECK(cluster.to_worker == Splits{0, 1, 2, 3});
+  deliver(2, 9);
+  CHECK(cluster.told.dropped == std::vector<Splits>{{0, 1, 2}});
+  CHECK(cluster.to_worker == Splits{0, 1, 2, 3, 4, 5, 6});
+  deliver(3, 5);
+  CHECK(cluster.told.dropped.size() == 1);
+  cluster.pass(10ms);
+  CHECK(cluster.told.dropped.back() == Splits{3});
+  deliver(4, 4);  // 4 × 1 = 4
+  CHECK(cluster.told.dropped.back() == Splits{4});
+  deliver(4, 4);  // a duplicate
+  CHECK(cluster.told.dropped.size() == 4);
+  CHECK(cluster.leased() == 2);  // 5 and 6
+}
+
+TEST_CASE("a job that ends reports the arrivals that were gathered", "[scheduler][feed]") {
+  SplitClientFixture cluster;
+  cluster.tell_client(IssueSplits{{0, 1}});
+  cluster.tell_client(
+      Deliver{.split = 0, .worker = "w", .frames = {}, .holder = cluster.miser(), .left = 9});
+  REQUIRE(cluster.told.dropped.empty());
+  cluster.tell_client(EndJob{""});
+  CHECK(cluster.told.dropped == std::vector<Splits>{{0}});
+}
+
+TEST_CASE("splits are issued together once they are a quarter of those that are missing",
+          "[scheduler][feed]") {
+  SplitClientFixture cluster;
+  cluster.tell_client(IssueSplits{{0, 1, 2, 3, 4, 5, 6}});
+  cluster.tell_client(IssueSplits{{7}});
+  CHECK(cluster.missing() == 7);  // 4 × 1 < 8
+  cluster.tell_client(IssueSplits{{8}});
+  CHECK(cluster.missing() == 7);  // 4 × 2 < 9
+  cluster.tell_client(IssueSplits{{9}});
+  CHECK(cluster.missing() == 10);  // 4 × 3 ≥ 10
+  cluster.tell_client(IssueSplits{{10}});
+  cluster.pass(10ms);
+  CHECK(cluster.missing() == 11);
+}
+
+TEST_CASE("a split that its worker has sent is not asked for until it is late",
+          "[scheduler][feed]") {
+  SplitClientFixture cluster;
+  cluster.tell_client(IssueSplits{{0, 1}});
+  const HolderRef holder = cluster.miser();
+  cluster.tell_client(Ready{.split = 0, .bytes = 8, .holder = holder, .sent = true});
+  CHECK(cluster.told.pulled.empty());
+  cluster.tell_client(Ready{.split = 1, .bytes = 8, .holder = holder, .sent = false});
+  CHECK(cluster.told.pulled == Splits{1});
+  cluster.pass(10s);
+  CHECK(cluster.told.pulled == Splits{1, 0, 1});
+}
+
+TEST_CASE("a delivery that cannot be read is dropped by its worker and asked of another",
+          "[scheduler][feed]") {
+  SplitClientFixture cluster;
+  cluster.tell_client(IssueSplits{{0}});
+  cluster.tell_client(Ready{.split = 0, .bytes = 8, .holder = cluster.miser()});
+  cluster.readable = false;
+  cluster.told = {};
+  cluster.tell_client(Deliver{.split = 0, .worker = "v", .frames = {}, .holder = cluster.miser()});
+  CHECK(cluster.told.dropped == std::vector<Splits>{{0}});
+  CHECK(cluster.told.pulled == Splits{0});  // from the one that announced it
 }
 
 TEST_CASE("a split that is made for long is a problem later than one that is carried for long",

@@ -68,6 +68,25 @@ TEST_CASE("splits of a lost holder wait again, unless a second holder has them",
   CHECK(table.leases_of(2) == Splits{1});
 }
 
+TEST_CASE("a split may be held by another once it was given back, expired, doubled or reopened",
+          "[scheduler]") {
+  LeaseTable table = with_issued(5);
+  table.lease(1, 4, 0s);
+  for (std::uint64_t split = 0; split < 5; ++split) CHECK_FALSE(table.is_again(split));
+  REQUIRE(table.give_back(1, 0));
+  REQUIRE(table.lease_again(2, 1, 1s));
+  const Splits holds = {3};
+  table.prolong(1, holds, 4s);
+  REQUIRE(table.expire(5s) == std::vector<LeaseTable::Expired>{{1, 1}, {1, 2}});
+  table.reopen({0, 1, 2, 3, 4, 7}, {}, 6s);  // 7 was issued by the client to an earlier head.
+  const std::vector<bool> again = {true, true, true, false, false};
+  for (std::uint64_t split = 0; split < 5; ++split) CHECK(table.is_again(split) == again[split]);
+  CHECK(table.is_again(7));
+  REQUIRE(table.arrived(0, 7s));
+  REQUIRE(table.issue(0));
+  CHECK_FALSE(table.is_again(0));
+}
+
 TEST_CASE("a split is leased to at most two holders", "[scheduler]") {
   LeaseTable table = with_issued(2);
   CHECK_FALSE(table.lease_again(1, 0, 0s));  // The split waits, so there is no late holder.
