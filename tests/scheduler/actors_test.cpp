@@ -24,6 +24,7 @@ JobShare job(std::string id = "a") {
 /// Recorded messages to a split client and a worker.
 struct Recorded {
   std::vector<std::uint64_t> leased;
+  std::vector<std::uint64_t> again;  ///< Those of them that another worker may have.
   std::vector<std::uint64_t> revoked;
   std::vector<std::string> ended;
   std::vector<JobOffer> offers;
@@ -36,6 +37,7 @@ class Probe final
   explicit Probe(Recorded& recorded) : recorded_(recorded) {}
   Status on(const Lease& lease, Context&) {
     recorded_.leased.insert(recorded_.leased.end(), lease.splits.begin(), lease.splits.end());
+    recorded_.again.insert(recorded_.again.end(), lease.again.begin(), lease.again.end());
     return {};
   }
   Status on(const Revoke& revoke, Context&) {
@@ -234,6 +236,8 @@ TEST_CASE("a silent worker is lost after six heartbeats and may not act any more
   CHECK(cluster.recorded["other"].leased.empty());
   cluster.pass(250ms, {other});
   CHECK(cluster.recorded["other"].leased == Splits{0, 1});
+  CHECK(cluster.recorded["other"].again == Splits{0, 1});
+  CHECK(cluster.recorded["silent"].again.empty());
   CHECK(cluster.recorded["silent"].evicted == 1);
   CHECK(cluster.beat(silent, 4, {0, 1}).error().code == Code::kNotFound);
   CHECK(cluster.asked(Prepared{silent, "f"}).error().code == Code::kNotFound);
@@ -385,6 +389,7 @@ TEST_CASE("a split that takes many times the usual is given to a second worker",
   CHECK(cluster.recorded["fast"].leased.empty());
   cluster.pass(250ms, {slow, fast});
   CHECK(cluster.recorded["fast"].leased == Splits{0});
+  CHECK(cluster.recorded["fast"].again == Splits{0});
   REQUIRE(cluster.asked(Arrived{{0}, cluster.session}));
   CHECK(cluster.recorded["slow"].revoked == Splits{0});
   CHECK(cluster.recorded["fast"].revoked == Splits{0});

@@ -241,6 +241,14 @@ TEST_CASE("arrivals are reported together once they are a quarter of what the wo
   CHECK(cluster.leased() == 2);  // 5 and 6
 }
 
+TEST_CASE("a split that comes without its worker is not taken", "[scheduler][feed]") {
+  SplitClientFixture cluster;
+  cluster.tell_client(IssueSplits{{0}});
+  cluster.tell_client(Deliver{.split = 0, .worker = "w", .frames = {}});
+  CHECK(cluster.leased() == 1);
+  CHECK(cluster.used.empty());
+}
+
 TEST_CASE("a job that ends reports the arrivals that were gathered", "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0, 1}});
@@ -264,6 +272,10 @@ TEST_CASE("splits are issued together once they are a quarter of those that are 
   cluster.tell_client(IssueSplits{{10}});
   cluster.pass(10ms);
   CHECK(cluster.missing() == 11);
+  cluster.tell_client(IssueSplits{{11}});
+  CHECK(cluster.missing() == 11);
+  cluster.pass(10ms);
+  CHECK(cluster.missing() == 12);
 }
 
 TEST_CASE("a split that its worker has sent is not asked for until it is late",
@@ -283,12 +295,16 @@ TEST_CASE("a delivery that cannot be read is dropped by its worker and asked of 
           "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0}});
-  cluster.tell_client(Ready{.split = 0, .bytes = 8, .holder = cluster.miser()});
+  const HolderRef other = cluster.miser();
+  cluster.tell_client(Ready{.split = 0, .bytes = 8, .holder = other});
   cluster.readable = false;
   cluster.told = {};
   cluster.tell_client(Deliver{.split = 0, .worker = "v", .frames = {}, .holder = cluster.miser()});
   CHECK(cluster.told.dropped == std::vector<Splits>{{0}});
   CHECK(cluster.told.pulled == Splits{0});  // from the one that announced it
+  cluster.tell_client(Deliver{.split = 0, .worker = "w", .frames = {}, .holder = other});
+  CHECK(cluster.told.dropped == std::vector<Splits>{{0}, {0}});
+  CHECK(cluster.told.pulled == Splits{0});
 }
 
 TEST_CASE("a split that is made for long is a problem later than one that is carried for long",

@@ -75,6 +75,7 @@ TEST_CASE("a split may be held by another once it was given back, expired, doubl
   for (std::uint64_t split = 0; split < 5; ++split) CHECK_FALSE(table.is_again(split));
   REQUIRE(table.give_back(1, 0));
   REQUIRE(table.lease_again(2, 1, 1s));
+  CHECK(table.is_again(1));
   const Splits holds = {3};
   table.prolong(1, holds, 4s);
   REQUIRE(table.expire(5s) == std::vector<LeaseTable::Expired>{{1, 1}, {1, 2}});

@@ -35,8 +35,9 @@ class Client final : public ActorOf<Client, Ready, Deliver, HandedOn> {
 class Host final : public ActorOf<Host, Join, Prepared, Heartbeat, GiveBack, Leave, OpenJob, Issue,
                                   Arrived, Finished, CloseJob> {
  public:
-  explicit Host(WorkerRef& member) : member_(member) {}
+  Host(WorkerRef& member, const bool& accepts) : member_(member), accepts_(accepts) {}
   Result<Accepted> on(const Join& join, Context&) {
+    if (!accepts_) return fail(Code::kUnavailable, "not now");
     member_ = join.worker;
     Accepted accepted;
     accepted.incarnation = 1;
@@ -55,13 +56,15 @@ class Host final : public ActorOf<Host, Join, Prepared, Heartbeat, GiveBack, Lea
 
  private:
   WorkerRef& member_;
+  const bool& accepts_;
 };
 
 /// A worker with the job open, whose splits the test makes.
 class WorkerFixture : SplitExecutor, HeadFinder, SplitClientFinder {
  public:
   WorkerFixture() {
-    head_ = host_.spawn({.name = "head"}, [this] { return std::make_unique<Host>(member_); });
+    head_ =
+        host_.spawn({.name = "head"}, [this] { return std::make_unique<Host>(member_, accepts); });
     new_client();
     WorkerOptions options;
     options.name = "w";
@@ -104,6 +107,7 @@ class WorkerFixture : SplitExecutor, HeadFinder, SplitClientFinder {
   }
 
   Seen seen;
+  bool accepts = true;  ///< The head takes workers.
 
  private:
   void open(const JobShare&, std::uint64_t opening) override { opening_ = opening; }
@@ -167,6 +171,16 @@ TEST_CASE_METHOD(
   for (int tick = 0; tick < 8; ++tick) pass(250ms);
   REQUIRE(seen.announced.size() > 1);
   CHECK_FALSE(seen.announced.back().sent);
+}
+
+TEST_CASE_METHOD(WorkerFixture, "a worker without a membership announces what it made",
+                 "[scheduler][worker]") {
+  lease({3});
+  accepts = false;
+  tell(Evicted{1, "it was silent"});
+  make(3);
+  CHECK(seen.delivered.empty());
+  CHECK(seen.announced.size() == 1);
 }
 
 }  // namespace
