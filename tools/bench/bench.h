@@ -92,7 +92,8 @@ BenchResults bench_messages(const BenchOptions& options);
 /// `bytes_per_row`: bytes of a row as a worker packs it, compared with 64-bit ids and 32-bit
 /// lengths. `remote_cpu_per_row`: CPU of an `ingest` and the one worker that makes all its splits,
 /// minus that of the same `ingest` alone, in ns a row; the limit is the CPU of two processes that
-/// move the same bytes with ZeroMQ alone. Interleaved; includes start-up. Forks.
+/// move the same bytes with ZeroMQ alone. `remote_cpu_per_row_curve`: both with keys. Interleaved;
+/// includes start-up. Forks.
 BenchResults bench_remote(const BenchOptions& options);
 
 /// Measures `scaling_2`, `scaling_4`, `scaling_8`, the splits a second that emulated workers

@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "actors/epoch_order.h"
 #include "core/base/median.h"
 #include "core/base/whole_file.h"
+#include "core/net/curve_keys.h"
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/job/job_file.h"
@@ -130,17 +132,21 @@ Result<double> local_cpu(const Work& work, const std::string& program) {
   return trainer->cpu_seconds();
 }
 
-Result<double> remote_cpu(const Work& work, const std::string& program) {
-  auto trainer =
-      MeasuredProgram::start({program, "ingest", work.job, "--json", "--set",
-                              "cluster.listen=tcp://127.0.0.1:0", "--set", "cluster.local=false"},
-                             work.folder + "/trainer.out");
+/// `keys`: null for connections without encryption.
+Result<double> remote_cpu(const Work& work, const std::string& program, const CurveKeys* keys) {
+  std::vector<std::string> ingest = {program,  "ingest",
+                                     work.job, "--json",
+                                     "--set",  "cluster.listen=tcp://127.0.0.1:0",
+                                     "--set",  "cluster.local=false"};
+  if (keys != nullptr) ingest.insert(ingest.end(), {"--set", "cluster.keys=" + keys->folder});
+  auto trainer = MeasuredProgram::start(ingest, work.folder + "/trainer.out");
   if (!trainer) return pass(trainer);
   auto address = await_address(work, *trainer);
   if (!address) return pass(address);
-  auto worker = MeasuredProgram::start(
-      {program, "worker", "--join", *address, "--name", "bench", "--memory", "1GiB"},
-      work.folder + "/worker.out");
+  std::vector<std::string> join = {program,  "worker", "--join",   *address,
+                                   "--name", "bench",  "--memory", "1GiB"};
+  if (keys != nullptr) join.insert(join.end(), {"--keys", keys->folder});
+  auto worker = MeasuredProgram::start(join, work.folder + "/worker.out");
   if (!worker) return pass(worker);
   auto at_trainer = trainer->cpu_seconds();
   if (!at_trainer) return at_trainer;
@@ -150,19 +156,19 @@ Result<double> remote_cpu(const Work& work, const std::string& program) {
 }
 
 /// Measures two processes that move as many messages of the same size with ZeroMQ alone.
-Result<double> raw_cpu(const Work& work) {
+Result<double> raw_cpu(const Work& work, const CurveKeys* keys) {
   const WireWork batches{.kind = WireWork::Kind::kBatches,
                          .messages = work.splits,
                          .frames = 1,
                          .frame_bytes = work.bytes / work.splits};
   auto other = BenchProcess::start([&](const BenchProcess::Lines& lines) {
     const double before = own_cpu_seconds();
-    serve_raw(batches, nullptr, lines);
+    serve_raw(batches, keys, lines);
     lines.write(std::to_string(own_cpu_seconds() - before));
   });
   if (!other) return pass(other);
   const double before = own_cpu_seconds();
-  time_raw(batches, nullptr, other->lines());
+  time_raw(batches, keys, other->lines());
   const double ours = own_cpu_seconds() - before;
   auto theirs = other->lines().read_number();
   if (!theirs) return theirs;
@@ -177,23 +183,35 @@ BenchResults bench_remote(const BenchOptions& options) {
   if (!data) return pass(data);
   auto work = pack_all(*data);
   if (!work) return pass(work);
+  const std::string place = work->folder + "/keys";
+  if (Status made = CurveKeys::create(place); !made) return pass(made);
+  auto keys = CurveKeys::read(place);
+  if (!keys) return pass(keys);
   // Makes the worker's own index before the measurement.
-  if (auto first = remote_cpu(*work, options.program); !first) return pass(first);
+  if (auto first = remote_cpu(*work, options.program, nullptr); !first) return pass(first);
   Measurements all;
+  const auto measure = [&](const std::string& name, double local, const CurveKeys* with) -> Status {
+    auto remote = remote_cpu(*work, options.program, with);
+    if (!remote) return pass(remote);
+    all.add(name, *remote - local);
+    return all.add(name + "_raw", raw_cpu(*work, with));
+  };
+  const std::string plain = "remote_cpu_per_row";
+  const std::string curve = "remote_cpu_per_row_curve";
   auto measured = each_round(options.rounds, [&]() -> Status {
     auto local = local_cpu(*work, options.program);
     if (!local) return pass(local);
-    auto remote = remote_cpu(*work, options.program);
-    if (!remote) return pass(remote);
-    all.add("extra", *remote - *local);
-    return all.add("raw", raw_cpu(*work));
+    if (auto status = measure(plain, *local, nullptr); !status) return status;
+    return measure(curve, *local, &*keys);
   });
   if (!measured) return pass(measured);
   const auto rows = static_cast<double>(work->rows);
   const double bytes = static_cast<double>(work->bytes) / rows;
+  const auto result = [&](const std::string& name) {
+    return BenchResult::over(name, all[name] / rows * 1e9, "ns", all[name + "_raw"] / rows * 1e9);
+  };
   return std::vector<BenchResult>{BenchResult::over("bytes_per_row", bytes, "B", work->wide_row),
-                                  BenchResult::over("remote_cpu_per_row", all["extra"] / rows * 1e9,
-                                                    "ns", all["raw"] / rows * 1e9)};
+                                  result(plain), result(curve)};
 }
 
 }  // namespace forebay
