@@ -214,12 +214,12 @@ TEST_CASE("lengths are left out when all lists are alike", "[core][column_frames
 TEST_CASE("lengths add up whether eight of them are short or one of them is long",
           "[core][column_frames]") {
   Wire wire;
-  // 8 × 31 = 248 still fits a byte; 32 and 255 do not go with seven others; 21 = 2 × 8 + 5.
-  for (const std::int32_t long_one : {31, 32, 255}) {
+  // 7 × 31 + 30 = 247 fits a byte, 7 × 31 + 39 = 256 does not; 21 = 2 × 8 + 5.
+  for (const std::int32_t other : {30, 39, 255}) {
     for (const std::size_t place : {0, 7, 8, 15, 20}) {
       std::vector<std::int32_t> offsets{0};
       for (std::size_t row = 0; row < 21; ++row) {
-        offsets.push_back(offsets.back() + (row == place ? long_one : row % 3 == 0 ? 0 : 30));
+        offsets.push_back(offsets.back() + (row == place ? other : 31));
       }
       const auto ids = static_cast<std::size_t>(offsets.back());
       ColumnSet columns = rows_of_ids({std::vector<std::int64_t>(ids, 7)}, wire.pool);
