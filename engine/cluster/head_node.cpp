@@ -6,7 +6,7 @@
 #include "core/base/thread/background_worker.h"
 #include "core/runtime/ask.h"
 #include "core/runtime/synchronized.h"
-#include "engine/actors/cluster/actor_directory.h"
+#include "engine/actors/cluster/directory/actor_directory.h"
 
 namespace forebay {
 namespace {

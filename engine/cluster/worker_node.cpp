@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
   auto end = std::unique_ptr<WorkerNode>(new WorkerNode(std::move(options)));  // NOLINT: private.
   const Options& given = end->options_;
-  if (!given.actors.empty()) {
+  if (given.has_actors()) {
     auto hosting = ActorHosting::load({.name = given.place.name,
                                        .libraries = given.actors,
                                        .listen = given.listen,
@@ -31,7 +31,7 @@ Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
     if (!hosting) return pass(hosting);
     end->hosting_ = std::move(*hosting);
   }
-  const auto threads = static_cast<std::size_t>(given.actors.empty() ? 1 : given.place.cpus);
+  const auto threads = static_cast<std::size_t>(given.has_actors() ? given.place.cpus : 1);
   auto net = NetworkEndpoint::make(
       {.keys = given.keys, .heartbeat = given.heartbeat, .threads = threads, .say = given.say},
       end->clock_);

@@ -37,12 +37,15 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
     std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< After a stop request.
     /// Time without a head after which run() fails.
     std::chrono::nanoseconds patience = std::chrono::minutes(10);
-    std::vector<std::string> actors = {};  ///< Libraries of users' actors to offer.
+    ActorLibraries::Options actors = {};  ///< Users' actors; none: it takes splits only.
     std::string listen = {};  ///< Where programs reach them; "": see ActorHosting::open().
     actors::ObjectLimits objects = {};  ///< For the objects of the actors.
     std::function<void(const std::string&)> say;
     /// Called when the process uses more memory than `--memory`. Empty: no check.
     std::function<void(const std::string& why)> outgrown = {};
+
+    /// Whether users' actors may come to it.
+    bool has_actors() const { return !actors.paths.empty() || actors.accept_shipped; }
   };
 
   /// Result of a run.

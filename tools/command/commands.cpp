@@ -234,6 +234,9 @@ const std::vector<Command> kCommands = {
           {"--name", "NAME", "unique in the cluster (default: host and process)"},
           {"--keys", "DIR", "CURVE keys; needed beyond loopback"},
           {"--actors", "LIB.so", "a library of actors to offer to programs (repeatable)"},
+          {"--ship", "", "send these libraries to workers with --accept-shipped that lack them"},
+          {"--accept-shipped", "",
+           "run libraries that other workers ship: whoever may join may run code here"},
           {"--listen", "ADDR",
            "where programs reach its actors: H:P (default: any port; loopback without keys)"},
           {"--object-memory", "SIZE",
@@ -252,7 +255,8 @@ const std::vector<Command> kCommands = {
           kJsonOption},
      .example = "  forebay worker --join 10.0.0.1:29400 --keys keys\n"
                 "  forebay worker --join ./.forebay/address --data-root /data=/mnt/data\n"
-                "  forebay worker --join 127.0.0.1:29400 --name n1 --actors libcounter.so",
+                "  forebay worker --join 127.0.0.1:29400 --name n1 --actors libcounter.so --ship\n"
+                "  forebay worker --join 127.0.0.1:29400 --name n2 --accept-shipped",
      .run = run_worker},
     {.name = "head",
      .summary = "runs a head of its own, which outlives the trainer",

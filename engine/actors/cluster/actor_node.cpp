@@ -12,6 +12,7 @@ namespace {
 constexpr std::chrono::milliseconds kLookInterval(100);
 constexpr std::chrono::seconds kReportInterval(1);
 constexpr std::chrono::seconds kRegisterPatience(5);
+constexpr std::chrono::seconds kReadPatience(10);
 constexpr std::chrono::seconds kKeepPatience(10);
 /// States of a node's actors that may be on their way to the head together.
 constexpr std::size_t kMostKeepingBytes = std::size_t{64} << 20;
@@ -33,6 +34,7 @@ Status ActorNode::on(const BeginActorNode&, Context& context) {
 Status ActorNode::on(const ActorNodeTick&, Context& context) {
   context.after(kLookInterval, ActorNodeTick{});
   if (!registered_ && !asking_) register_here(context);
+  fetch_libraries(context);
   const auto now = context.clock().now();
   if (registered_ && now - reported_ >= kReportInterval) report_use(now);
   return {};
@@ -59,11 +61,12 @@ void ActorNode::register_here(Context& context) {
   RegisterNode message{.name = options_.name,
                        .address = options_.address,
                        .process = options_.process,
-                       .types = types_.names(),
+                       .libraries = libraries_.list(),
                        .holds = {},
                        .node = ActorNodeRef(self(context)),
                        .cpu_thousandths = options_.cpus * 1000,
-                       .memory_bytes = options_.memory_bytes};
+                       .memory_bytes = options_.memory_bytes,
+                       .accepts_shipped = libraries_.accepts_shipped()};
   for (const auto& [name, held] : actors_) message.holds.push_back(held.start);
   asking_ = true;
   context.ask(head_, std::move(message), kRegisterPatience,
@@ -87,6 +90,41 @@ Status ActorNode::on(Answered<RegisterNode>&& registered, Context& context) {
     static_cast<void>(on(stale, context));
   }
   return {};
+}
+
+Status ActorNode::on(const TakeLibrary& take, Context& context) {
+  if (auto status = fetch_.want(take); !status) {
+    options_.say("library " + take.library.name + " of node " + take.from +
+                 " is not taken: " + status.error().message);
+  }
+  fetch_libraries(context);
+  return {};
+}
+
+void ActorNode::fetch_libraries(Context& context) {
+  if (!registered_) return;
+  if (auto read = fetch_.ask()) {
+    context.ask(head_, std::move(*read), kReadPatience,
+                ActorRef<Answered<ReadLibrary>>(self(context)));
+  }
+}
+
+Status ActorNode::on(Answered<ReadLibrary>&& part, Context& context) {
+  const bool came = part.result.has_value();
+  auto opened = fetch_.take(part.result);
+  if (!opened) {
+    options_.say(opened.error().message);
+  } else if (*opened) {
+    options_.say("library " + (*opened)->name + " came from another node and is open");
+    // If no head can be reached, the next registration lists it.
+    static_cast<void>(head_.tell(LibraryLoaded{options_.name, std::move(**opened)}));
+  }
+  if (came) fetch_libraries(context);  // Else the next tick does.
+  return {};
+}
+
+Result<LibraryChunk> ActorNode::on(const ReadLibrary& read, Context&) {
+  return libraries_.read(read);
 }
 
 /// The state that the actor begins with, and the way of later ones to the head.
@@ -117,13 +155,14 @@ Status ActorNode::on(StartActor&& start, Context& context) {
     if (before->second.start.life == start.life) return {};
     static_cast<void>(on(EndActor{spec.name, before->second.start.life}, context));
   }
-  auto factory = types_.factory(spec.type, spec.start);
+  auto factory = libraries_.types().factory(spec.type, spec.start);
   if (!factory) return pass(factory);
   const KeptStatePtr kept = kept_state_of(start);
   auto meter = std::make_shared<TurnMeter>();
   const auto target = host_.spawn(options_of(spec), std::move(*factory), kept, meter);
   const UserRef actor(local_actor(*target).receiver);
-  if (types_.gets_started(spec.type)) notify(*target, actors::Box::of(actors::Started{}));
+  if (libraries_.types().gets_started(spec.type))
+    notify(*target, actors::Box::of(actors::Started{}));
   watch(actor, ActorRef<Down>(self(context)));
   names_[actor.id()] = spec.name;
   Held& held = actors_[spec.name];

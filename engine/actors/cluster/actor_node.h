@@ -13,7 +13,8 @@
 
 #include "core/runtime/actor.h"
 #include "engine/actors/cluster/cluster_messages.h"
-#include "engine/actors/cluster/loaded_types.h"
+#include "engine/actors/cluster/libraries/library_fetch.h"
+#include "engine/actors/cluster/libraries/node_libraries.h"
 #include "engine/actors/local_target.h"
 
 namespace forebay {
@@ -29,12 +30,14 @@ struct ActorNodeTick {
 };
 
 /// A node's part in a cluster of actors: registers with the head's directory, again in each
-/// session, makes the actors that it asks for, and tells it which have ended.
+/// session, makes the actors that it asks for, tells it which have ended, and fetches and gives
+/// libraries that are shipped.
 ///
 /// Does not own the actors, which live in the same host. What it ends by the head's word ends after
 /// the messages queued then.
 class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick, StartActor,
-                                       EndActor, LocateActor, Answered<RegisterNode>, Down> {
+                                       EndActor, LocateActor, Answered<RegisterNode>, TakeLibrary,
+                                       ReadLibrary, Answered<ReadLibrary>, Down> {
  public:
   struct Options {
     std::string name;
@@ -46,9 +49,9 @@ class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick,
     std::function<void(const std::string&)> say = {};
   };
 
-  /// `types` and `host` outlive the actor.
-  ActorNode(Options options, const LoadedTypes& types, UserHost& host)
-      : options_(std::move(options)), types_(types), host_(host) {}
+  /// `libraries` and `host` outlive the actor.
+  ActorNode(Options options, NodeLibraries& libraries, UserHost& host)
+      : options_(std::move(options)), libraries_(libraries), fetch_(libraries), host_(host) {}
 
   Status on(const BeginActorNode& begin, Context& context);
   Status on(const ActorNodeTick& tick, Context& context);
@@ -56,6 +59,9 @@ class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick,
   Status on(const EndActor& end, Context& context);
   Result<UserRef> on(const LocateActor& locate, Context& context);
   Status on(Answered<RegisterNode>&& registered, Context& context);
+  Status on(const TakeLibrary& take, Context& context);
+  Result<LibraryChunk> on(const ReadLibrary& read, Context& context);
+  Status on(Answered<ReadLibrary>&& part, Context& context);
   Status on(const Down& down, Context& context);
 
  private:
@@ -67,11 +73,13 @@ class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick,
   };
 
   void register_here(Context& context);
+  void fetch_libraries(Context& context);
   void report_use(std::chrono::nanoseconds now);
   KeptStatePtr kept_state_of(StartActor& start) const;
 
   const Options options_;
-  const LoadedTypes& types_;
+  NodeLibraries& libraries_;
+  LibraryFetch fetch_;
   UserHost& host_;
   const std::shared_ptr<std::atomic<std::size_t>> keeping_ =
       std::make_shared<std::atomic<std::size_t>>(0);  // bytes of states on their way to the head

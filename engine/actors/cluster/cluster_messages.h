@@ -11,6 +11,7 @@
 
 #include "core/runtime/actor_ref.h"
 #include "core/runtime/message.h"
+#include "engine/actors/cluster/libraries/library_messages.h"
 #include "engine/actors/user_message.h"
 
 namespace forebay {
@@ -57,7 +58,7 @@ struct EndActor {
   static auto fields(auto& self) { return std::tie(self.name, self.life); }
 };
 
-using ActorNodeRef = ActorRef<StartActor, EndActor>;
+using ActorNodeRef = ActorRef<StartActor, EndActor, TakeLibrary, ReadLibrary>;
 
 /// Node → head, at the start of each session: what it is, can start and holds. The answer lists the
 /// actors that live elsewhere by now, or under another life: the node ends them.
@@ -67,14 +68,15 @@ struct RegisterNode {
   std::string name;
   std::string address;        ///< Where programs reach its actors.
   std::uint64_t process = 0;  ///< Differs for each process.
-  std::vector<std::string> types;
+  std::vector<LibraryInfo> libraries;
   std::vector<StartActor> holds;
   ActorNodeRef node;
   std::uint64_t cpu_thousandths = 0;  ///< That its actors may need together, as is the memory.
   std::uint64_t memory_bytes = 0;
+  bool accepts_shipped = false;  ///< It opens libraries that other nodes ship.
   static auto fields(auto& self) {
-    return std::tie(self.name, self.address, self.process, self.types, self.holds, self.node,
-                    self.cpu_thousandths, self.memory_bytes);
+    return std::tie(self.name, self.address, self.process, self.libraries, self.holds, self.node,
+                    self.cpu_thousandths, self.memory_bytes, self.accepts_shipped);
   }
 };
 
@@ -185,7 +187,7 @@ struct QueryActors {
 };
 
 using DirectoryRef = ActorRef<RegisterNode, ActorEnded, KeepState, PlaceActor, PlaceGroup,
-                              FindActor, QueryActors, ReportUse>;
+                              FindActor, QueryActors, ReportUse, ReadLibrary, LibraryLoaded>;
 
 /// Program → node: give me a reference to this actor.
 struct LocateActor {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/runtime/supervisor.h"
-#include "engine/actors/cluster/actor_table.h"
+#include "engine/actors/cluster/directory/actor_record.h"
 #include "engine/actors/user_message.h"
 
 namespace forebay {
@@ -14,6 +14,15 @@ void LoadedTypes::add_type(std::string_view name, const Type& type) {
   } else if (!types_.emplace(name, type).second) {
     problem_ = "the type " + std::string(name) + " was added before";
   }
+}
+
+Status LoadedTypes::merge(const LoadedTypes& others) {
+  for (const auto& [name, type] : others.types_) {
+    if (!types_.contains(name)) continue;
+    return fail(Code::kInvalid, "another library has added the type " + name + " before");
+  }
+  types_.insert(others.types_.begin(), others.types_.end());
+  return {};
 }
 
 bool LoadedTypes::gets_started(const std::string& type) const {

@@ -16,12 +16,14 @@ namespace forebay {
 
 /// The types of actors that a node's libraries have added.
 ///
-/// Owns the table; the libraries outlive it and all actors made by it. Thread-safe once filled.
+/// Owns the table; the libraries outlive it and all actors made by it. Thread-safe between changes.
 class LoadedTypes final : public actors::ActorTypes {
  public:
   /// What was wrong with an added type, such as a name that was there before; empty: nothing.
   const std::string& problem() const { return problem_; }
   std::vector<std::string> names() const;
+  /// Adds the types of another library, all or none. kInvalid: one was there before.
+  Status merge(const LoadedTypes& others);
   /// Whether the type's actors list the message Started.
   bool gets_started(const std::string& type) const;
 

@@ -29,8 +29,8 @@ Status ActorHosting::open(NetworkEndpoint& net, std::function<DirectoryRef()> di
                                 .directory = std::move(directory),
                                 .say = options_.say};
   const auto actor = net.actors().spawn({.name = "actor-node", .mailbox_bytes = kNetMailbox},
-                                        [node, &types = libraries_->types(), &host = *host_] {
-                                          return std::make_unique<ActorNode>(node, types, host);
+                                        [node, &libraries = *libraries_, &host = *host_] {
+                                          return std::make_unique<ActorNode>(node, libraries, host);
                                         });
   net.node().publish(std::string(kActorNodeName), ActorRef<LocateActor>(actor));
   return actor.tell(BeginActorNode{});

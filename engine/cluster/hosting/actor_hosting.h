@@ -21,7 +21,7 @@ class ActorHosting {
  public:
   struct Options {
     std::string name;
-    std::vector<std::string> libraries;
+    ActorLibraries::Options libraries;
     std::string listen;  ///< Where programs reach the actors: "H:P"; "": any port, see open().
     bool has_keys = false;
     std::uint64_t cpus = 0;  ///< That its actors may need together, as is the memory.

@@ -1,4 +1,4 @@
-#include "engine/actors/cluster/actor_directory.h"
+#include "engine/actors/cluster/directory/actor_directory.h"
 
 #include <memory>
 #include <optional>
@@ -39,7 +39,7 @@ struct MoodyStore final : Store {
 };
 
 /// A node that makes no actors and remembers its messages.
-struct FakeNode final : ActorOf<FakeNode, StartActor, EndActor> {
+struct FakeNode final : ActorOf<FakeNode, StartActor, EndActor, TakeLibrary, ReadLibrary> {
   FakeNode(std::vector<StartActor>* into, const std::string* no, std::vector<std::string>* ends)
       : starts(into), refused(no), ended(ends) {}
   Status on(StartActor&& start, Context&) {
@@ -51,6 +51,8 @@ struct FakeNode final : ActorOf<FakeNode, StartActor, EndActor> {
     ended->push_back(end.name);
     return {};
   }
+  Status on(const TakeLibrary&, Context&) { return {}; }
+  Result<LibraryChunk> on(const ReadLibrary&, Context&) { return LibraryChunk{}; }
   std::vector<StartActor>* starts;
   const std::string* refused;
   std::vector<std::string>* ended;
@@ -101,7 +103,7 @@ class DirectoryFixture {
   }
 
   struct TestNode {
-    ActorRef<StartActor, EndActor> ref;
+    ActorNodeRef ref;
     std::shared_ptr<std::vector<StartActor>> starts = std::make_shared<std::vector<StartActor>>();
   };
   TestNode add_node(const std::string& name, std::vector<StartActor> holds = {},
@@ -110,10 +112,15 @@ class DirectoryFixture {
     node.ref = host.spawn({.name = name}, [this, starts = node.starts.get()] {
       return std::make_unique<FakeNode>(starts, &refused, &ended);
     });
+    const LibraryInfo library{.name = "libshard.so",
+                              .bytes = 1,
+                              .digest = std::string(32, '0'),
+                              .types = {"shard"},
+                              .ships = false};
     RegisterNode message{.name = name,
                          .address = name + ":1",
                          .process = process,
-                         .types = {"shard"},
+                         .libraries = {library},
                          .holds = std::move(holds),
                          .node = ActorNodeRef(node.ref),
                          .cpu_thousandths = 0,

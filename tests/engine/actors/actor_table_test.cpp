@@ -1,4 +1,4 @@
-#include "engine/actors/cluster/actor_table.h"
+#include "engine/actors/cluster/directory/actor_table.h"
 
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ struct TableFixture {
     return {.name = name,
             .address = name + ":1",
             .process = 7,
-            .types = std::move(types),
+            .libraries = {{"lib.so", 1, std::string(32, '0'), std::move(types), false}},
             .holds = {},
             .node = ActorNodeRef(std::make_shared<NamedActor>(host, name, 0))};
   }

@@ -110,8 +110,9 @@ Status read_object_limits(const Invocation& invocation, WorkerNode::Options& opt
   read.value("--object-disk", options.objects.disk_bytes, "a size, such as 20GiB", parse_size);
   if (!read.status()) return read.status();
   for (const char* option : {"--listen", "--object-memory", "--object-disk", "--object-dir"}) {
-    if (invocation.has(option) && options.actors.empty()) {
-      return fail(Code::kInvalid, std::string(option) + ": goes with --actors only");
+    if (invocation.has(option) && !options.has_actors()) {
+      return fail(Code::kInvalid,
+                  std::string(option) + ": goes with --actors or --accept-shipped only");
     }
   }
   return {};
@@ -129,7 +130,12 @@ Result<WorkerNode::Options> worker_options_of(const Invocation& invocation) {
   if (!place) return pass(place);
   options.place = std::move(*place);
   options.keys = invocation.value("--keys");
-  options.actors = invocation.values("--actors");
+  options.actors = {.paths = invocation.values("--actors"),
+                    .ship = invocation.has("--ship"),
+                    .accept_shipped = invocation.has("--accept-shipped")};
+  if (options.actors.ship && options.actors.paths.empty()) {
+    return fail(Code::kInvalid, "--ship: sends the libraries of --actors, and there is none");
+  }
   options.listen = invocation.value("--listen");
   if (auto status = read_object_limits(invocation, options); !status) return pass(status);
   options.say = say_as_worker;

@@ -1,4 +1,4 @@
-#include "engine/actors/cluster/node_room.h"
+#include "engine/actors/cluster/directory/node_room.h"
 
 namespace forebay {
 namespace {

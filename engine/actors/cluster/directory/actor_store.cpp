@@ -1,4 +1,4 @@
-#include "engine/actors/cluster/actor_store.h"
+#include "engine/actors/cluster/directory/actor_store.h"
 
 #include <span>
 #include <string_view>

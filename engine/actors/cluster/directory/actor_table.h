@@ -12,30 +12,10 @@
 #include "core/base/result.h"
 #include "core/runtime/supervisor.h"
 #include "engine/actors/cluster/cluster_messages.h"
-#include "engine/actors/cluster/node_room.h"
+#include "engine/actors/cluster/directory/actor_record.h"
+#include "engine/actors/cluster/directory/node_room.h"
 
 namespace forebay {
-
-/// Whether `name` may be an actor's: 1 to 128 bytes without control characters.
-bool is_actor_name(std::string_view name);
-
-/// What a head keeps of an actor on its disk.
-struct ActorRecord {
-  ActorSpec spec;
-  std::string node;           ///< Empty while it waits for one.
-  std::uint64_t process = 0;  ///< Of the node.
-  std::uint64_t life = 0;
-  std::uint64_t moves = 0;
-  bool started = false;          ///< The node has confirmed this life.
-  std::uint64_t kept_bytes = 0;  ///< Of its kept state.
-  static auto fields(auto& self) {
-    return std::tie(self.spec, self.node, self.process, self.life, self.moves, self.started,
-                    self.kept_bytes);
-  }
-};
-
-/// Whether a head may have stored this record.
-bool is_sound(const ActorRecord& record);
 
 /// The nodes and actors of a cluster, as a head knows them.
 ///
@@ -103,6 +83,8 @@ class ActorTable {
   /// Removes those that it no longer holds; one whose start it has not confirmed is to be started
   /// again.
   Joined add(const RegisterNode& node);
+  /// The node can start actors of these types, too.
+  void add_types(const std::string& node, const std::vector<std::string>& types);
   /// The node behind this reference, or null.
   const Node* node_of(ActorId ref) const;
   const Node* node_named(const std::string& name) const;

@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "core/runtime/actor.h"
-#include "engine/actors/cluster/actor_store.h"
-#include "engine/actors/cluster/actor_table.h"
 #include "engine/actors/cluster/cluster_messages.h"
+#include "engine/actors/cluster/directory/actor_store.h"
+#include "engine/actors/cluster/directory/actor_table.h"
+#include "engine/actors/cluster/libraries/library_table.h"
 
 namespace forebay {
 
@@ -45,8 +46,8 @@ struct LoseMissingNodes {
 /// started elsewhere meanwhile. Blocks on the disk: give it a thread of its own.
 class ActorDirectory final
     : public ActorOf<ActorDirectory, BeginDirectory, RegisterNode, ActorEnded, KeepState,
-                     PlaceActor, PlaceGroup, FindActor, QueryActors, ReportUse, WriteActors,
-                     LoseMissingNodes, Answered<StartActor>, Down> {
+                     PlaceActor, PlaceGroup, FindActor, QueryActors, ReportUse, ReadLibrary,
+                     LibraryLoaded, WriteActors, LoseMissingNodes, Answered<StartActor>, Down> {
  public:
   struct Options {
     std::uint64_t first_life =
@@ -71,12 +72,18 @@ class ActorDirectory final
   Result<PlacedActor> on(const FindActor& find, Context& context);
   Result<ActorsStatus> on(const QueryActors& query, Context& context);
   Status on(ReportUse&& report, Context& context);
+  Result<LibraryChunk> on(ReadLibrary&& read, std::unique_ptr<Replier<LibraryChunk>>& asker,
+                          Context& context);
+  Status on(LibraryLoaded&& loaded, Context& context);
   Status on(const WriteActors& write, Context& context);
   Status on(const LoseMissingNodes& lose, Context& context);
   Status on(Answered<StartActor>&& started, Context& context);
   Status on(const Down& down, Context& context);
 
  private:
+  /// Kept states that wait for the disk, and those on their way to nodes.
+  static constexpr std::size_t kMostStatesInMemory = std::size_t{64} << 20;
+
   using AskerPtr = std::unique_ptr<Replier<PlacedActor>>;
   using KeeperPtr = std::unique_ptr<Replier<void>>;
   /// Actors that start together for the first time.
@@ -101,10 +108,13 @@ class ActorDirectory final
   void place_waiting(Context& context);
   void start_failed(ActorTable::Entry& entry, const Error& error, Context& context);
   AskerPtr take_asker(std::uint64_t life);
+  Status check(const RegisterNode& node) const;
+  void offer_libraries();
   void say(const std::string& sentence) const;
 
   const Options options_;
   ActorTable table_;
+  LibraryTable libraries_;
   ActorStore store_;
   std::map<std::string, std::map<std::string, ActorUse>> uses_;  // by node and actor
   bool writes_soon_ = false;                                     // WriteActors is in the mailbox

@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 #include "core/store/store.h"
-#include "engine/actors/cluster/actor_table.h"
+#include "engine/actors/cluster/directory/actor_table.h"
 
 namespace forebay {
 

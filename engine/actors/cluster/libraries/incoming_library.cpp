@@ -1,0 +1,69 @@
+#include "engine/actors/cluster/libraries/incoming_library.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace forebay {
+namespace {
+
+Error not_written(const std::string& path) {
+  return {Code::kUnavailable, "it cannot be written to " + path + ": " + std::strerror(errno) +
+                                  "; TMPDIR names another folder"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<IncomingLibrary>> IncomingLibrary::begin(const LibraryInfo& info) {
+  auto made = std::unique_ptr<IncomingLibrary>(new IncomingLibrary(info));  // NOLINT: private.
+  std::error_code none;
+  std::string folder =
+      std::filesystem::temp_directory_path(none).string() + "/forebay-library-XXXXXX";
+  // With mode 0700.
+  if (::mkdtemp(folder.data()) == nullptr) return tl::unexpected<Error>(not_written(folder));
+  made->folder_ = folder;
+  made->path_ = folder + "/" + info.name;
+  made->file_ = Descriptor(
+      ::open(made->path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!made->file_) return tl::unexpected<Error>(not_written(made->path_));
+  return made;
+}
+
+IncomingLibrary::~IncomingLibrary() {
+  if (folder_.empty()) return;
+  ::unlink(path_.c_str());
+  ::rmdir(folder_.c_str());
+}
+
+Status IncomingLibrary::write(const Frame& frame) {
+  for (std::size_t done = 0; done < frame.size();) {
+    const ssize_t wrote = ::write(file_.number(), frame.data() + done, frame.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return tl::unexpected<Error>(not_written(path_));
+    done += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+Status IncomingLibrary::take(const Frames& part) {
+  if (is_complete() || part.size() != 1 || part[0].size() != library_part(info_.bytes, offset_)) {
+    return fail(Code::kCorrupt, "a part of it came with " +
+                                    std::to_string(forebay::bytes_of(part)) +
+                                    " bytes, which is not its size");
+  }
+  if (auto status = write(part[0]); !status) return status;
+  offset_ += part[0].size();
+  digest_.add({part[0].data(), part[0].size()});
+  if (!is_complete() || digest_.hex() == info_.digest) return {};
+  return fail(Code::kCorrupt,
+              "what came has the digest " + digest_.hex() + " and not " + info_.digest +
+                  "; its file was changed since its node opened it: start that node again");
+}
+
+}  // namespace forebay
