@@ -60,6 +60,10 @@ class HostedActor::TurnHere final : public actors::Turn {
 
 Result<UserValue> HostedActor::on(UserMessage&& message, std::unique_ptr<Replier<UserValue>>& asker,
                                   Context& context) {
+  if (is_fenced()) {
+    if (asker == nullptr) return UserValue{};  // Each error that no asker hears would be logged.
+    return fail(Code::kUnavailable, "it lives elsewhere by now");
+  }
   const std::uint64_t number = number_of(message.value);
   const actors::ValueType* type = object_->message_type(number);
   if (type == nullptr) {
@@ -76,7 +80,7 @@ Result<UserValue> HostedActor::on(UserMessage&& message, std::unique_ptr<Replier
 }
 
 Status HostedActor::on(RunPosted&& posted, Context&) {
-  if (!posted.life.expired()) posted.run();
+  if (!posted.life.expired() && !is_fenced()) posted.run();
   return {};
 }
 

@@ -37,6 +37,8 @@ class HostedActor final : public ActorOf<HostedActor, UserMessage, RunPosted> {
  private:
   class TurnHere;
 
+  bool is_fenced() const { return kept_ != nullptr && kept_->is_fenced(); }
+
   UserHost& host_;
   const std::unique_ptr<actors::ActorObject> object_;
   const KeptStatePtr kept_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -33,12 +34,17 @@ class KeptState {
   /// Keeps `state`. kInvalid: it is too large or holds references; then the state before it stays.
   void keep(const actors::Box& state, Done done);
 
+  /// The actor lives elsewhere by now: what still waits for this copy is refused. Any thread.
+  void fence() { fenced_.store(true, std::memory_order_relaxed); }
+  bool is_fenced() const { return fenced_.load(std::memory_order_relaxed); }
+
   /// Gives the state, if there is one, to a new actor. kCorrupt: it is none of the actor's type.
   Status load_into(actors::ActorObject& object) const;
 
  private:
   Bytes last_;  // no packed value is empty
   Copy copy_;   // empty: the state is kept in memory only
+  std::atomic<bool> fenced_{false};
 };
 
 using KeptStatePtr = std::shared_ptr<KeptState>;

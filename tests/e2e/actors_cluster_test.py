@@ -5,6 +5,7 @@ import signal
 import time
 
 from support.actors import FOLDER, LOST, SHARDS, ActorScenario, Program
+from support.cut import Link
 from support.harness import Running, main
 
 PARAMETER_SERVER = FOLDER / "e2e_parameter_server"
@@ -93,6 +94,31 @@ class ActorsOnOtherProcesses(ActorScenario):
         program.do("add", "c", 1)
         self.assertEqual(program.do("total", "c"), "4")
         self.assertEqual(self.status(), {"c": ("n2", "running", 1)})
+
+    def test_a_program_lets_go_of_a_copy_that_only_the_head_has_lost(self):
+        link = Link(self, self.head.address)
+        self.start_node("n1", join=link.address)
+        self.wait_until(lambda: "node n1 offers actors" in self.head.running.stderr_now())
+        program = Program(self, self.head.address)
+        self.assertEqual(program.do("spawn", "c", 1, 3), "done")
+        program.do("add", "c", 5)
+        self.assertEqual(program.do("keep", "c"), "done")
+        program.do("add", "c", 7)
+        self.assertEqual(program.do("total", "c"), "13")
+        self.node("n2")
+        program.do("watch", "c")
+        link.cut.set()
+        self.until(program, "n2 1", "place", "c")
+        self.until(program, "6", "total", "c")  # The copy on n1 is there and would answer 13.
+        self.assertEqual(program.downs, ["down c actor c on node n1: the head has lost node n1"])
+        program.do("add", "c", 1)
+        self.assertEqual(program.do("keep", "c"), "done")
+        link.cut.clear()
+        self.wait_until(lambda: "actor c lives elsewhere by now, and ends here" in self.nodes["n1"].stderr_now())
+        self.assertEqual(program.do("total", "c"), "7")
+        self.kill("n2")
+        self.until(program, "7", "total", "c")
+        self.assertEqual(program.do("place", "c"), "n1 2")
 
     def test_actors_outlive_a_head_that_is_killed(self):
         self.node("n1")

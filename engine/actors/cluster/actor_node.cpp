@@ -166,13 +166,14 @@ Status ActorNode::on(StartActor&& start, Context& context) {
   watch(actor, ActorRef<Down>(self(context)));
   names_[actor.id()] = spec.name;
   Held& held = actors_[spec.name];
-  held = {.start = std::move(start), .actor = actor, .meter = std::move(meter)};
+  held = {.start = std::move(start), .actor = actor, .meter = std::move(meter), .kept = kept};
   return {};
 }
 
 Status ActorNode::on(const EndActor& end, Context&) {
   const auto found = actors_.find(end.name);
   if (found == actors_.end() || found->second.start.life != end.life) return {};
+  found->second.kept->fence();
   found->second.actor.stop();
   names_.erase(found->second.actor.id());
   actors_.erase(found);

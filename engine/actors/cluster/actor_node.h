@@ -33,8 +33,8 @@ struct ActorNodeTick {
 /// session, makes the actors that it asks for, tells it which have ended, and fetches and gives
 /// libraries that are shipped.
 ///
-/// Does not own the actors, which live in the same host. What it ends by the head's word ends after
-/// the messages queued then.
+/// Does not own the actors, which live in the same host. What it ends by the head's word handles no
+/// further message, not even those that wait for it.
 class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick, StartActor,
                                        EndActor, LocateActor, Answered<RegisterNode>, TakeLibrary,
                                        ReadLibrary, Answered<ReadLibrary>, Down> {
@@ -69,6 +69,7 @@ class ActorNode final : public ActorOf<ActorNode, BeginActorNode, ActorNodeTick,
     StartActor start;  ///< Without a state.
     UserRef actor;
     std::shared_ptr<TurnMeter> meter;
+    KeptStatePtr kept;
     std::chrono::nanoseconds busy{0};  ///< At the last report.
   };
 

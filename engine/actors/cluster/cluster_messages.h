@@ -186,8 +186,27 @@ struct QueryActors {
   static auto fields(auto&) { return std::tie(); }
 };
 
-using DirectoryRef = ActorRef<RegisterNode, ActorEnded, KeepState, PlaceActor, PlaceGroup,
-                              FindActor, QueryActors, ReportUse, ReadLibrary, LibraryLoaded>;
+/// Head → program: the node is lost, and every life on it up to this one. They do not count any
+/// more, even if the program still reaches them.
+struct LostNode {
+  static constexpr std::string_view kTag = "actors.lost_node/1";
+  std::string node;
+  std::uint64_t last_life = 0;
+  static auto fields(auto& self) { return std::tie(self.node, self.last_life); }
+};
+
+/// Program → head, in each session: tell me of lost nodes. Answered with those that have not come
+/// back.
+struct FollowNodes {
+  static constexpr std::string_view kTag = "actors.follow_nodes/1";
+  using Reply = std::vector<LostNode>;
+  ActorRef<LostNode> follower;
+  static auto fields(auto& self) { return std::tie(self.follower); }
+};
+
+using DirectoryRef =
+    ActorRef<RegisterNode, ActorEnded, KeepState, PlaceActor, PlaceGroup, FindActor, QueryActors,
+             ReportUse, ReadLibrary, LibraryLoaded, FollowNodes>;
 
 /// Program → node: give me a reference to this actor.
 struct LocateActor {

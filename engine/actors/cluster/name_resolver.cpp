@@ -1,15 +1,22 @@
 #include "engine/actors/cluster/name_resolver.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace forebay {
 namespace {
 
 constexpr std::chrono::milliseconds kSearchAgain(20);
+constexpr std::chrono::milliseconds kFollowAgain(100);
 /// For one answer of a head or a node.
 constexpr std::chrono::seconds kAnswerPatience(2);
 /// For the answer to a placement: the actor's constructor runs meanwhile.
 constexpr std::chrono::seconds kPlacePatience(35);
+
+Error lost_error(const std::string& node) {
+  return {Code::kUnavailable, "the head has lost node " + node};
+}
 
 /// Whether another try may succeed.
 bool is_passing(const Error& error) {
@@ -32,6 +39,7 @@ Status NameResolver::on(FindNamed&& find, Context& context) {
 }
 
 void NameResolver::begin(Search search, Context& context) {
+  if (!std::exchange(follows_, true)) static_cast<void>(on(FollowHead{}, context));
   const std::uint64_t number = ++last_search_;
   search.until = context.clock().now() + options_.patience;
   searches_.emplace(number, std::move(search));
@@ -143,11 +151,16 @@ Status NameResolver::on(Answered<LocateActor>&& located, Context& context) {
           {Code::kUnavailable, "actor " + at.name + " on node " + at.node + ": " + why}, context);
     return {};
   }
+  const PlacedActor& there = found->second.at;
+  if (lost_.has(there.node, there.life)) {
+    retry(located.token, lost_error(there.node), context);
+    return {};
+  }
   const UserRef& actor = *located.result;
   auto shown = named(found->second.at);
   shown->move_to(found->second.at.node, actor.receiver());
   const auto [watched, is_first] = watched_.try_emplace(actor.id());
-  watched->second = shown;
+  watched->second = {.actor = shown, .node = found->second.at.node, .life = found->second.at.life};
   if (is_first) watch(actor, ActorRef<Down>(self(context)));
   finish(located.token, std::move(shown));
   return {};
@@ -166,15 +179,57 @@ std::shared_ptr<NamedActor> NameResolver::named(const PlacedActor& at) {
 }
 
 Status NameResolver::on(const Down& down, Context& context) {
+  if (down.actor == head_.id()) return on(FollowHead{}, context);
   const auto found = watched_.extract(down.actor);
-  const auto actor = found ? found.mapped().lock() : nullptr;
+  const auto actor = found ? found.mapped().actor.lock() : nullptr;
   if (actor == nullptr) return {};
   actor->lose(down.crash);
+  search_again(actor, context);
+  return {};
+}
+
+void NameResolver::search_again(const std::shared_ptr<NamedActor>& actor, Context& context) {
   Search search{.name = actor->name(), .follows = actor->birth()};
   search.found = [actor](Result<std::shared_ptr<NamedActor>> result) {
     if (!result) actor->end(result.error());
   };
   begin(std::move(search), context);
+}
+
+Status NameResolver::on(const FollowHead&, Context& context) {
+  head_ = net_.actor<DirectoryRef>(options_.head, kDirectoryName);
+  if (head_.receiver() == nullptr) {
+    context.after(kFollowAgain, FollowHead{});
+    return {};
+  }
+  context.ask(head_, FollowNodes{ActorRef<LostNode>(self(context))}, kAnswerPatience,
+              ActorRef<Answered<FollowNodes>>(self(context)));
+  return {};
+}
+
+Status NameResolver::on(Answered<FollowNodes>&& followed, Context& context) {
+  if (!followed.result) {
+    context.after(kFollowAgain, FollowHead{});
+    return {};
+  }
+  watch(head_, ActorRef<Down>(self(context)));
+  for (const LostNode& lost : *followed.result) static_cast<void>(on(lost, context));
+  return {};
+}
+
+Status NameResolver::on(const LostNode& lost, Context& context) {
+  lost_.add(lost);
+  std::vector<std::shared_ptr<NamedActor>> cut_off;
+  std::erase_if(watched_, [&](const auto& one) {
+    const Watched& watched = one.second;
+    if (!lost_.has(watched.node, watched.life)) return false;
+    if (auto actor = watched.actor.lock()) cut_off.push_back(std::move(actor));
+    return true;
+  });
+  for (const auto& actor : cut_off) {
+    actor->cut_off(lost_error(lost.node));
+    search_again(actor, context);
+  }
   return {};
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/runtime/actor.h"
 #include "engine/actors/cluster/cluster_messages.h"
+#include "engine/actors/cluster/lost_nodes.h"
 #include "engine/actors/cluster/named_actor.h"
 #include "engine/network/network_endpoint.h"
 
@@ -39,13 +40,20 @@ struct RetrySearch {
   std::uint64_t search = 0;
 };
 
+/// Resolver → itself: have the head tell of lost nodes.
+struct FollowHead {
+  static constexpr std::string_view kTag = "actors.follow_head/1";
+};
+
 /// Finds the cluster's actors for a program: asks the head's directory, connects to their nodes,
-/// and keeps each NamedActor at where its actor is, until that has ended.
+/// and keeps each NamedActor at where its actor is, until that has ended. Lets go of an actor, even
+/// of one that it still reaches, when the head has lost its node.
 ///
 /// Owns the searches. Connects once to each node; the transport keeps the session up from then on.
 class NameResolver final
     : public ActorOf<NameResolver, SpawnNamed, FindNamed, RetrySearch, Answered<PlaceActor>,
-                     Answered<FindActor>, Answered<LocateActor>, Down> {
+                     Answered<FindActor>, Answered<LocateActor>, FollowHead, Answered<FollowNodes>,
+                     LostNode, Down> {
  public:
   struct Options {
     std::string head;  ///< "H:P"
@@ -62,6 +70,9 @@ class NameResolver final
   Status on(Answered<PlaceActor>&& placed, Context& context);
   Status on(Answered<FindActor>&& found, Context& context);
   Status on(Answered<LocateActor>&& located, Context& context);
+  Status on(const FollowHead& follow, Context& context);
+  Status on(Answered<FollowNodes>&& followed, Context& context);
+  Status on(const LostNode& lost, Context& context);
   Status on(const Down& down, Context& context);
 
  private:
@@ -75,6 +86,14 @@ class NameResolver final
     PlacedActor at = {};
   };
 
+  /// Where a NamedActor is.
+  struct Watched {
+    std::weak_ptr<NamedActor> actor;
+    std::string node;
+    std::uint64_t life = 0;
+  };
+
+  void search_again(const std::shared_ptr<NamedActor>& actor, Context& context);
   void begin(Search search, Context& context);
   void try_now(std::uint64_t number, Context& context);
   void locate(std::uint64_t number, Context& context);
@@ -88,7 +107,10 @@ class NameResolver final
   std::map<std::uint64_t, Search> searches_;
   std::set<std::string> connected_;                            // addresses of nodes
   std::map<std::uint64_t, std::weak_ptr<NamedActor>> actors_;  // by birth
-  std::map<ActorId, std::weak_ptr<NamedActor>> watched_;       // by the reference that they are at
+  std::map<ActorId, Watched> watched_;                         // by the reference that they are at
+  DirectoryRef head_;                                          // that tells of lost nodes
+  bool follows_ = false;                                       // or is about to
+  LostNodes lost_;
   std::size_t to_sweep_at_ = 1024;
 };
 

@@ -16,11 +16,11 @@ Status NamedActor::push(EnvelopePtr& envelope, MailboxCredit credit) {
     return fail(Code::kInvalid, "an actor of the cluster takes no other messages than a user's");
   }
   ReceiverPtr at;
-  std::string node;
+  std::shared_ptr<const Place> place;
   Error refusal;
   now_.change([&](const Now& now) {
     at = now.at;
-    node = now.node;
+    place = now.place;
     if (at == nullptr) refusal = now.refusal;
   });
   if (at == nullptr) return tl::unexpected<Error>(std::move(refusal));
@@ -28,13 +28,16 @@ Status NamedActor::push(EnvelopePtr& envelope, MailboxCredit credit) {
   if (message.replier != nullptr) {
     // An asker is told whose answer does not come; this object may be gone by then.
     message.replier = reply_to<UserValue>(
-        [name = name_, node, asker = std::move(message.replier)](Result<UserValue> answer) {
-          if (!answer) answer.error() = with_place(answer.error(), name, node);
+        [name = name_, place, asker = std::move(message.replier)](Result<UserValue> answer) {
+          if (place->cut_off) {
+            answer = fail(Code::kUnavailable, "its node was lost before the answer came");
+          }
+          if (!answer) answer.error() = with_place(answer.error(), name, place->node);
           asker->answer(std::move(answer));
         });
   }
   Status status = at->push(envelope, credit);
-  if (!status) return tl::unexpected<Error>(with_place(status.error(), name_, node));
+  if (!status) return tl::unexpected<Error>(with_place(status.error(), name_, place->node));
   return status;
 }
 
@@ -59,7 +62,7 @@ void NamedActor::stop_behind_queue() {
 void NamedActor::move_to(const std::string& node, ReceiverPtr at) {
   now_.change([&](Now& now) {
     now.at = std::move(at);
-    now.node = node;
+    now.place = std::make_shared<Place>(node);
     now.crash.reset();
   });
 }
@@ -69,14 +72,19 @@ void NamedActor::lose(const std::optional<Error>& crash) {
   std::optional<Error> told;
   now_.change([&](Now& now) {
     now.at = nullptr;
-    if (crash) now.crash = with_place(*crash, name_, now.node);
+    if (crash) now.crash = with_place(*crash, name_, now.place->node);
     told = now.crash;
-    now.refusal = {Code::kUnavailable, "actor " + name_ + " was on node " + now.node +
+    now.refusal = {Code::kUnavailable, "actor " + name_ + " was on node " + now.place->node +
                                            (crash ? ", " + crash->message : ", and ended") +
                                            "; where it is now is being looked up"};
     watchers = std::exchange(now.watchers, {});
   });
   for (const ReceiverPtr& watcher : watchers) deliver(*watcher, Down{id(), told});
+}
+
+void NamedActor::cut_off(const Error& why) {
+  now_.change([](Now& now) { now.place->cut_off = true; });
+  lose(why);
 }
 
 void NamedActor::end(const Error& why) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,6 +33,9 @@ class NamedActor final : public Receiver {
   void move_to(const std::string& node, ReceiverPtr at);
   /// It cannot be reached, or has ended: in order if there is no crash.
   void lose(const std::optional<Error>& crash);
+  /// The head has lost the node, which may still be reached: as lose(), and what the actor there
+  /// answers from now on does not count.
+  void cut_off(const Error& why);
   /// It has ended for good.
   void end(const Error& why);
 
@@ -40,9 +44,14 @@ class NamedActor final : public Receiver {
   std::uint64_t birth() const { return birth_; }
 
  private:
+  struct Place {
+    explicit Place(std::string on = {}) : node(std::move(on)) {}
+    const std::string node;
+    std::atomic<bool> cut_off{false};
+  };
   struct Now {
     ReceiverPtr at;  ///< Null while it cannot be reached.
-    std::string node;
+    std::shared_ptr<Place> place = std::make_shared<Place>();
     std::optional<Error> crash;  ///< What watchers are told.
     Error refusal;               ///< What askers are told while `at` is null.
     std::vector<ReceiverPtr> watchers;

@@ -63,8 +63,8 @@ class ActorScenario(Scenario):
         self.start_node(name)
         self.wait_until(lambda: f"node {name} offers actors" in self.head.running.stderr_now())
 
-    def start_node(self, name):
-        self.nodes[name] = Running(["worker", "--join", self.head.address, "--name", name, "--cpus", "1", "--memory", "300MiB",
+    def start_node(self, name, join=None):
+        self.nodes[name] = Running(["worker", "--join", join or self.head.address, "--name", name, "--cpus", "1", "--memory", "300MiB",
                                     "--actors", self.library], self.folder)
         self.addCleanup(self.kill, name)
 

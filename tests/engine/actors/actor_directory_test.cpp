@@ -450,4 +450,37 @@ TEST_CASE_METHOD(DirectoryFixture, "a store that cannot be read is said", "[acto
   CHECK(said.find("cannot be read: the disk does not answer") != std::string::npos);
 }
 
+TEST_CASE_METHOD(DirectoryFixture, "programs hear of a lost node until it comes back",
+                 "[actors][fence]") {
+  struct Program final : ActorOf<Program, LostNode> {
+    explicit Program(std::vector<LostNode>* into) : heard(into) {}
+    Status on(const LostNode& lost, Context&) {
+      heard->push_back(lost);
+      return {};
+    }
+    std::vector<LostNode>* heard;
+  };
+  std::vector<LostNode> heard;
+  const auto program =
+      host.spawn({.name = "program"}, [&heard] { return std::make_unique<Program>(&heard); });
+  const auto follow = [&] { return ask(FollowNodes{ActorRef<LostNode>(program)}); };
+  const TestNode one = add_node("n1");
+  const auto placed = spawn("a", 3);
+  REQUIRE(placed);
+  CHECK(follow()->empty());
+  lose(one);
+  REQUIRE(heard.size() == 1);
+  CHECK(heard[0].node == "n1");
+  CHECK(heard[0].last_life == placed->life);
+  const auto missed = follow();  // in another session
+  REQUIRE(missed->size() == 1);
+  CHECK(missed->at(0).last_life == placed->life);
+  add_node("n1");
+  CHECK(ask(FindActor{"a"})->life > placed->life);
+  CHECK(follow()->empty());
+  program.stop();
+  run();
+  CHECK_FALSE(ask(FollowNodes{}));
+}
+
 }  // namespace forebay

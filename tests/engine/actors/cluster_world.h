@@ -109,6 +109,7 @@ struct ClusterProcess {
   Node node;
   UserHost users;
   FakeLibraries libraries;
+  ActorRef<LocateActor> actors;  // of a node
   std::string said;
 };
 
@@ -145,7 +146,8 @@ class ClusterWorld {
         made.host.spawn({.name = "actor-node", .mailbox_bytes = kMailbox}, [&made, options] {
           return std::make_unique<ActorNode>(options, made.libraries, made.users);
         });
-    made.node.publish(std::string(kActorNodeName), ActorRef<LocateActor>(actor));
+    made.actors = ActorRef<LocateActor>(actor);
+    made.node.publish(std::string(kActorNodeName), made.actors);
     REQUIRE(actor.tell(BeginActorNode{}));
     pass(std::chrono::milliseconds(300));
     return made;

@@ -22,13 +22,6 @@ Status ActorDirectory::on(const BeginDirectory&, Context& context) {
   return {};
 }
 
-Status ActorDirectory::on(const LoseMissingNodes&, Context& context) {
-  for (const std::string& node : table_.missing_nodes()) {
-    lose(node, "it has not come back since the head was started", context);
-  }
-  return {};
-}
-
 Result<std::vector<EndActor>> ActorDirectory::on(const RegisterNode& node, Context& context) {
   if (auto status = check(node); !status) {
     say("refused: " + status.error().message);
@@ -36,6 +29,7 @@ Result<std::vector<EndActor>> ActorDirectory::on(const RegisterNode& node, Conte
   }
   if (table_.is_another_process(node)) lose(node.name, "its process has ended", context);
   ActorTable::Joined joined = table_.add(node);
+  lost_.erase(node.name);
   libraries_.set(node.name, node.libraries, node.accepts_shipped);
   for (const std::string& name : joined.changed) changed(name, context);
   watch(node.node, ActorRef<Down>(self(context)));
@@ -139,34 +133,6 @@ Status ActorDirectory::on(ReportUse&& report, Context&) {
   }
   uses_[report.node] = std::move(report.actors);
   return {};
-}
-
-Status ActorDirectory::on(const Down& down, Context& context) {
-  const ActorTable::Node* node = table_.node_of(down.actor);
-  if (node == nullptr) return {};  // It has registered again since.
-  const std::string name = node->name;
-  lose(name, down.crash ? down.crash->message : "it has ended", context);
-  return {};
-}
-
-void ActorDirectory::lose(const std::string& node, const std::string& why, Context& context) {
-  uses_.erase(node);
-  libraries_.remove(node);
-  const ActorTable::Loss loss = table_.lose(node, context.clock().now());
-  const std::string lost = "node " + node + " was lost: " + why;
-  say(lost + "; it had " + std::to_string(loss.lives.size()) + " actors");
-  for (const std::uint64_t life : loss.lives) {
-    if (const AskerPtr asker = take_asker(life)) {
-      asker->answer(fail(Code::kUnavailable, lost));
-    }
-  }
-  settle_groups(context);
-  for (const std::string& moving : loss.moving) changed(moving, context);
-  for (const std::string& ended : loss.ended) {
-    say("actor " + ended + " has ended with its node: no restart is left");
-    changed(ended, context);
-  }
-  place_waiting(context);
 }
 
 void ActorDirectory::place_waiting(Context& context) {

@@ -18,6 +18,7 @@
 #include "engine/actors/cluster/directory/actor_store.h"
 #include "engine/actors/cluster/directory/actor_table.h"
 #include "engine/actors/cluster/libraries/library_table.h"
+#include "engine/actors/cluster/lost_nodes.h"
 
 namespace forebay {
 
@@ -43,11 +44,13 @@ struct LoseMissingNodes {
 /// disk before anybody acts on them, with one sync for all messages that wait together. After a
 /// restart of the head, nodes register again with the actors that they hold; a node that does not
 /// within `patience` is lost. A node that was cut off and comes back has to end those that were
-/// started elsewhere meanwhile. Blocks on the disk: give it a thread of its own.
+/// started elsewhere meanwhile; programs are told at once. Blocks on the disk: give it a thread of
+/// its own.
 class ActorDirectory final
     : public ActorOf<ActorDirectory, BeginDirectory, RegisterNode, ActorEnded, KeepState,
                      PlaceActor, PlaceGroup, FindActor, QueryActors, ReportUse, ReadLibrary,
-                     LibraryLoaded, WriteActors, LoseMissingNodes, Answered<StartActor>, Down> {
+                     LibraryLoaded, FollowNodes, WriteActors, LoseMissingNodes,
+                     Answered<StartActor>, Down> {
  public:
   struct Options {
     std::uint64_t first_life =
@@ -75,6 +78,7 @@ class ActorDirectory final
   Result<LibraryChunk> on(ReadLibrary&& read, std::unique_ptr<Replier<LibraryChunk>>& asker,
                           Context& context);
   Status on(LibraryLoaded&& loaded, Context& context);
+  Result<std::vector<LostNode>> on(const FollowNodes& follow, Context& context);
   Status on(const WriteActors& write, Context& context);
   Status on(const LoseMissingNodes& lose, Context& context);
   Status on(Answered<StartActor>&& started, Context& context);
@@ -116,6 +120,8 @@ class ActorDirectory final
   ActorTable table_;
   LibraryTable libraries_;
   ActorStore store_;
+  LostNodes lost_;
+  std::map<ActorId, ActorRef<LostNode>> followers_;  // programs that are told of lost nodes
   std::map<std::string, std::map<std::string, ActorUse>> uses_;  // by node and actor
   bool writes_soon_ = false;                                     // WriteActors is in the mailbox
   std::vector<KeeperPtr> keepers_;                               // wait for the next write

@@ -96,6 +96,8 @@ class ActorTable {
     std::vector<std::uint64_t> lives;  ///< Of both, on the lost node.
   };
   Loss lose(const std::string& node, Time now);
+  /// The latest life that was given or adopted.
+  std::uint64_t last_life() const { return last_life_; }
   /// Nodes that have not registered since the head was started, though they had actors.
   std::set<std::string> missing_nodes() const;
   /// Takes an actor from its node; it waits for another one.
