@@ -70,7 +70,7 @@ class ShippedLibraries(ActorScenario):
         os.truncate(large, (256 << 20) + 1)
         self.assert_refused(Running([*worker, "--actors", large, "--ship"], self.folder).wait(60), 2, "liblarge.so", "268435457",
                             "256 MiB")
-        # Without keys there is only loopback: nobody else may send a library.
+        # Without keys there is only loopback: no other machine can send a library.
         self.assert_refused(Running(["worker", "--join", "192.0.2.1:29400", "--accept-shipped"], self.folder).wait(20), 2, "--join",
                             "keys")
         self.assert_refused(Running([*worker, "--listen", "0.0.0.0:0", "--accept-shipped"], self.folder).wait(20), 2, "--listen",

@@ -30,7 +30,7 @@ struct ActorNodeTick {
 };
 
 /// A node's part in a cluster of actors: registers with the head's directory, again in each
-/// session, makes the actors that it asks for, tells it which have ended, and fetches and gives
+/// session, makes the actors that it asks for, reports which have ended, and fetches and gives
 /// libraries that are shipped.
 ///
 /// Does not own the actors, which live in the same host. What it ends by the head's word handles no

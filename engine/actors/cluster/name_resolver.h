@@ -40,13 +40,13 @@ struct RetrySearch {
   std::uint64_t search = 0;
 };
 
-/// Resolver → itself: have the head tell of lost nodes.
+/// Resolver → itself: ask the head for news of lost nodes.
 struct FollowHead {
   static constexpr std::string_view kTag = "actors.follow_head/1";
 };
 
 /// Finds the cluster's actors for a program: asks the head's directory, connects to their nodes,
-/// and keeps each NamedActor at where its actor is, until that has ended. Lets go of an actor, even
+/// and keeps each NamedActor at where its actor is, until that has ended. Leaves an actor, even
 /// of one that it still reaches, when the head has lost its node.
 ///
 /// Owns the searches. Connects once to each node; the transport keeps the session up from then on.
@@ -108,7 +108,7 @@ class NameResolver final
   std::set<std::string> connected_;                            // addresses of nodes
   std::map<std::uint64_t, std::weak_ptr<NamedActor>> actors_;  // by birth
   std::map<ActorId, Watched> watched_;                         // by the reference that they are at
-  DirectoryRef head_;                                          // that tells of lost nodes
+  DirectoryRef head_;                                          // that reports lost nodes
   bool follows_ = false;                                       // or is about to
   LostNodes lost_;
   std::size_t to_sweep_at_ = 1024;

@@ -133,7 +133,7 @@ TEST_CASE("a fenced copy handles nothing that waits for it", "[actors][fence]") 
   CHECK(*answers[0] == 1);
   CHECK(answers[1].error().code == actors::Code::kUnavailable);
   CHECK(answers[1].error().message == "it lives elsewhere by now");
-  CHECK(host.unheard().empty());  // The one that nobody asked for is not reported.
+  CHECK(host.unheard().empty());  // The message without an asker is not reported.
 }
 
 TEST_CASE("an answer that comes after the head has lost the node does not count",

@@ -44,8 +44,8 @@ struct LoseMissingNodes {
 /// disk before anybody acts on them, with one sync for all messages that wait together. After a
 /// restart of the head, nodes register again with the actors that they hold; a node that does not
 /// within `patience` is lost. A node that was cut off and comes back has to end those that were
-/// started elsewhere meanwhile; programs are told at once. Blocks on the disk: give it a thread of
-/// its own.
+/// started elsewhere meanwhile; programs hear of it at once. Blocks on the disk: give it a thread
+/// of its own.
 class ActorDirectory final
     : public ActorOf<ActorDirectory, BeginDirectory, RegisterNode, ActorEnded, KeepState,
                      PlaceActor, PlaceGroup, FindActor, QueryActors, ReportUse, ReadLibrary,
@@ -121,7 +121,7 @@ class ActorDirectory final
   LibraryTable libraries_;
   ActorStore store_;
   LostNodes lost_;
-  std::map<ActorId, ActorRef<LostNode>> followers_;  // programs that are told of lost nodes
+  std::map<ActorId, ActorRef<LostNode>> followers_;              // programs that hear of lost nodes
   std::map<std::string, std::map<std::string, ActorUse>> uses_;  // by node and actor
   bool writes_soon_ = false;                                     // WriteActors is in the mailbox
   std::vector<KeeperPtr> keepers_;                               // wait for the next write

@@ -1,4 +1,4 @@
-// What has changed goes to the disk; then actors start on their nodes.
+// Changed actors go to the disk; then they start on their nodes.
 #include <chrono>
 #include <string>
 #include <utility>

@@ -14,7 +14,7 @@ namespace forebay {
 
 /// A library that comes from another node, on the disk of this one.
 ///
-/// Owns its file and the folder around it, which nobody else may read, and removes both.
+/// Owns its file and the folder around it, which only this user may open, and removes both.
 class IncomingLibrary {
  public:
   /// `info` has passed check(). kUnavailable: the folder for temporary files takes no file.

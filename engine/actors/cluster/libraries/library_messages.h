@@ -46,7 +46,8 @@ struct LibraryChunk {
   static auto fields(auto& self) { return std::tie(self.bytes); }
 };
 
-/// Node → head, and head → a node that ships the library: a part of it. kNotFound: nobody ships it.
+/// Node → head, and head → a node that ships the library: a part of it. kNotFound: no node ships
+/// it.
 struct ReadLibrary {
   static constexpr std::string_view kTag = "actors.read_library/1";
   using Reply = LibraryChunk;
