@@ -1,5 +1,6 @@
 #include "core/base/thread/thread_team.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -9,8 +10,7 @@
 namespace forebay {
 namespace {
 
-TEST_CASE("each member of a team works once a round, at the same time as the others",
-          "[core][base]") {
+TEST_CASE("a team's members work once a round each, at the same time", "[core][base]") {
   for (const std::size_t members : {0, 1, 2, 5}) {
     ThreadTeam team(members);
     std::vector<int> rounds(team.members());
