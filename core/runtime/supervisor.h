@@ -1,12 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <exception>
 #include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/base/result.h"
 
@@ -43,7 +44,8 @@ class Supervisor {
 
   /// Returns true, and records a restart, if one more restart is within the limit.
   [[nodiscard]] bool allow_restart(std::chrono::nanoseconds now) {
-    while (!recent_.empty() && now - recent_.front() >= limit_.period) recent_.pop_front();
+    const auto past = [&](std::chrono::nanoseconds at) { return now - at >= limit_.period; };
+    recent_.erase(recent_.begin(), std::ranges::find_if_not(recent_, past));
     if (recent_.size() >= limit_.restarts) return false;
     recent_.push_back(now);
     return true;
@@ -51,7 +53,7 @@ class Supervisor {
 
  private:
   const RestartLimit limit_;
-  std::deque<std::chrono::nanoseconds> recent_;
+  std::vector<std::chrono::nanoseconds> recent_;  // No memory before the first crash.
 };
 
 }  // namespace forebay
