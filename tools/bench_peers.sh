@@ -18,7 +18,7 @@ peers=$PWD/build/peers
 FOREBAY_BIN=${FOREBAY_BIN:-$PWD/build/release/tools/forebay}
 FOREBAY_SOURCE=$PWD
 export FOREBAY_BIN FOREBAY_SOURCE
-[ $# -gt 0 ] || { sed -n '2,14s/^# //p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,14s/^# //p' tools/bench_peers.sh >&2; exit 2; }
 [ -x "$FOREBAY_BIN" ] || { echo "bench_peers: $FOREBAY_BIN is not there; build it, or set FOREBAY_BIN" >&2; exit 2; }
 
 # Runs the jobs against one server; a server that is missing fails here.

@@ -5,7 +5,7 @@
 # older packages, and gets an environment of its own.
 set -eu
 cd "$(dirname "$0")"
-[ $# -gt 0 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,5s/^# //p' setup.sh >&2; exit 2; }
 [ -x venv/bin/pip ] || python3 -m venv venv || {
   echo "setup: python3 cannot make a virtual environment (Debian: python3-venv)" >&2
   exit 2
