@@ -61,7 +61,7 @@ class HostedActor::TurnHere final : public actors::Turn {
 Result<UserValue> HostedActor::on(UserMessage&& message, std::unique_ptr<Replier<UserValue>>& asker,
                                   Context& context) {
   if (is_fenced()) {
-    if (asker == nullptr) return UserValue{};  // Each error that no asker hears would be logged.
+    if (asker == nullptr) return UserValue{};  // An error that no asker hears would be logged.
     return fail(Code::kUnavailable, "it lives elsewhere by now");
   }
   const std::uint64_t number = number_of(message.value);

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/actors/cluster/directory/actor_record.h"
+
 namespace forebay {
 
 void LostNodes::add(const LostNode& lost) {
+  if (!is_actor_name(lost.node)) return;
   last_lives_[lost.node] = lost.last_life;
   if (last_lives_.size() <= kMost) return;
   last_lives_.erase(std::min_element(

@@ -11,7 +11,8 @@ namespace forebay {
 
 /// Nodes that a head has lost: which lives on them do not count any more.
 ///
-/// Of at most kMost nodes, those lost last. Belongs to one thread.
+/// Of at most kMost nodes, those lost last; what no node can be named is left out. Belongs to one
+/// thread.
 class LostNodes {
  public:
   static constexpr std::size_t kMost = 4096;

@@ -475,9 +475,12 @@ TEST_CASE_METHOD(DirectoryFixture, "programs hear of a lost node until it comes 
   const auto missed = follow();  // in another session
   REQUIRE(missed->size() == 1);
   CHECK(missed->at(0).last_life == placed->life);
-  add_node("n1");
+  const TestNode again = add_node("n1");
   CHECK(ask(FindActor{"a"})->life > placed->life);
   CHECK(follow()->empty());
+  lose(again);
+  CHECK(heard.size() == 2);  // Once, though it has asked three times.
+  CHECK(heard[1].last_life > placed->life);
   program.stop();
   run();
   CHECK_FALSE(ask(FollowNodes{}));

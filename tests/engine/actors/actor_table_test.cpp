@@ -203,6 +203,17 @@ TEST_CASE_METHOD(TableFixture, "a node that comes back keeps what is still its o
     REQUIRE(stale.size() == 1);
     CHECK(stale.front().life == held.life);
   }
+  SECTION("and not what has ended with it when it was lost") {
+    table.lose("n1", std::chrono::seconds(1));
+    table.remove("a");
+    auto again = node("n1", {"shard"});
+    again.holds = {held, {.spec = held.spec, .life = held.life + 1}};
+    again.holds[1].spec.name = "later";  // It cannot be one of those that were lost.
+    const auto stale = table.add(again).stale;
+    REQUIRE(stale.size() == 1);
+    CHECK(stale.front().name == "a");
+    CHECK(table.where("later"));
+  }
   SECTION("and what it no longer holds has ended") {
     table.add(node("n1", {"shard"}));
     CHECK(table.where("a").error().code == Code::kNotFound);

@@ -176,6 +176,9 @@ TEST_CASE("lives up to the last one on a lost node were lost, of the nodes lost 
   for (std::uint64_t i = 0; i < LostNodes::kMost; ++i) lost.add({"m" + std::to_string(i), 100 + i});
   CHECK_FALSE(lost.has("n1", 6));  // One had to go.
   CHECK(lost.list().size() == LostNodes::kMost);
+  lost.add({std::string(129, 'n'), 9999});
+  CHECK_FALSE(lost.has(std::string(129, 'n'), 1));  // No node can be named so.
+  CHECK(lost.has("m0", 100));
   lost.erase("m0");
   CHECK_FALSE(lost.has("m0", 1));
 }

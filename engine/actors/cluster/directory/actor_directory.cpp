@@ -29,7 +29,6 @@ Result<std::vector<EndActor>> ActorDirectory::on(const RegisterNode& node, Conte
   }
   if (table_.is_another_process(node)) lose(node.name, "its process has ended", context);
   ActorTable::Joined joined = table_.add(node);
-  lost_.erase(node.name);
   libraries_.set(node.name, node.libraries, node.accepts_shipped);
   for (const std::string& name : joined.changed) changed(name, context);
   watch(node.node, ActorRef<Down>(self(context)));

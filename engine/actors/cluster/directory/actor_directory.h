@@ -18,7 +18,6 @@
 #include "engine/actors/cluster/directory/actor_store.h"
 #include "engine/actors/cluster/directory/actor_table.h"
 #include "engine/actors/cluster/libraries/library_table.h"
-#include "engine/actors/cluster/lost_nodes.h"
 
 namespace forebay {
 
@@ -120,7 +119,6 @@ class ActorDirectory final
   ActorTable table_;
   LibraryTable libraries_;
   ActorStore store_;
-  LostNodes lost_;
   std::map<ActorId, ActorRef<LostNode>> followers_;              // programs that hear of lost nodes
   std::map<std::string, std::map<std::string, ActorUse>> uses_;  // by node and actor
   bool writes_soon_ = false;                                     // WriteActors is in the mailbox

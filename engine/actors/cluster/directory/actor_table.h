@@ -14,6 +14,7 @@
 #include "engine/actors/cluster/cluster_messages.h"
 #include "engine/actors/cluster/directory/actor_record.h"
 #include "engine/actors/cluster/directory/node_room.h"
+#include "engine/actors/cluster/lost_nodes.h"
 
 namespace forebay {
 
@@ -79,9 +80,9 @@ class ActorTable {
     std::vector<EndActor> stale;       ///< Actors that have to end on the node.
     std::vector<std::string> changed;  ///< Adopted, back, removed, or waiting for a node now.
   };
-  /// Adds the node and those of its actors that the table does not know or knows to be there.
-  /// Removes those that it no longer holds; one whose start it has not confirmed is to be started
-  /// again.
+  /// Adds the node and those of its actors that the table knows to be there, or does not know and
+  /// has not lost with the node. Removes those that it no longer holds; one whose start it has not
+  /// confirmed is to be started again.
   Joined add(const RegisterNode& node);
   /// The node can start actors of these types, too.
   void add_types(const std::string& node, const std::vector<std::string>& types);
@@ -94,10 +95,11 @@ class ActorTable {
     std::vector<std::string> moving;   ///< Wait for another node now.
     std::vector<std::string> ended;    ///< Removed, since no restart is left.
     std::vector<std::uint64_t> lives;  ///< Of both, on the lost node.
+    LostNode node;                     ///< For programs.
   };
   Loss lose(const std::string& node, Time now);
-  /// The latest life that was given or adopted.
-  std::uint64_t last_life() const { return last_life_; }
+  /// Those that have not come back.
+  const LostNodes& lost_nodes() const { return lost_; }
   /// Nodes that have not registered since the head was started, though they had actors.
   std::set<std::string> missing_nodes() const;
   /// Takes an actor from its node; it waits for another one.
@@ -132,6 +134,7 @@ class ActorTable {
   std::map<std::string, Entry> actors_;
   std::map<std::uint64_t, std::string> lives_;  // names of actors on nodes
   std::set<std::string> waiting_;               // names
+  LostNodes lost_;
 };
 
 }  // namespace forebay

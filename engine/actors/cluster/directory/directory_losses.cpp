@@ -32,10 +32,10 @@ Status ActorDirectory::on(const Down& down, Context& context) {
 void ActorDirectory::lose(const std::string& node, const std::string& why, Context& context) {
   uses_.erase(node);
   libraries_.remove(node);
-  const LostNode told{.node = node, .last_life = table_.last_life()};
-  lost_.add(told);
-  for (const auto& [id, follower] : followers_) static_cast<void>(follower.tell(LostNode(told)));
   const ActorTable::Loss loss = table_.lose(node, context.clock().now());
+  for (const auto& [id, follower] : followers_) {
+    static_cast<void>(follower.tell(LostNode(loss.node)));
+  }
   const std::string lost = "node " + node + " was lost: " + why;
   say(lost + "; it had " + std::to_string(loss.lives.size()) + " actors");
   for (const std::uint64_t life : loss.lives) {
@@ -53,12 +53,18 @@ void ActorDirectory::lose(const std::string& node, const std::string& why, Conte
 }
 
 Result<std::vector<LostNode>> ActorDirectory::on(const FollowNodes& follow, Context& context) {
-  if (follow.follower.receiver() == nullptr || followers_.size() >= kMostFollowers) {
-    return fail(Code::kInvalid, "no program can follow");
+  if (follow.follower.receiver() == nullptr) {
+    return fail(Code::kInvalid, "who follows nodes must be named");
   }
-  followers_[follow.follower.id()] = follow.follower;
-  watch(follow.follower, ActorRef<Down>(self(context)));
-  return lost_.list();
+  const ActorId id = follow.follower.id();
+  if (!followers_.contains(id)) {  // A program that got no answer asks again.
+    if (followers_.size() >= kMostFollowers) {
+      return fail(Code::kOverloaded, "too many programs follow the nodes");
+    }
+    followers_.emplace(id, follow.follower);
+    watch(follow.follower, ActorRef<Down>(self(context)));
+  }
+  return table_.lost_nodes().list();
 }
 
 }  // namespace forebay

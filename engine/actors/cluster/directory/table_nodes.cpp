@@ -44,7 +44,8 @@ ActorTable::Joined ActorTable::add(const RegisterNode& node) {
   for (const StartActor& one : node.holds) {
     const std::string& name = one.spec.name;
     Entry* entry = find(name);
-    if (entry == nullptr && is_sound(one.spec) && !lives_.contains(one.life)) {
+    if (entry == nullptr && is_sound(one.spec) && !lives_.contains(one.life) &&
+        !lost_.has(node.name, one.life)) {
       entry = &add(one.spec);  // of a head that had another store
       entry->node = node.name;
       entry->life = one.life;
@@ -59,6 +60,7 @@ ActorTable::Joined ActorTable::add(const RegisterNode& node) {
       joined.stale.push_back({name, one.life});
     }
   }
+  lost_.erase(node.name);
   std::vector<std::string> gone;
   Node& added = nodes_[node.name];
   added = {.name = node.name,
@@ -111,6 +113,8 @@ const ActorTable::Node* ActorTable::node_named(const std::string& name) const {
 
 ActorTable::Loss ActorTable::lose(const std::string& node, Time now) {
   Loss loss;
+  loss.node = {.node = node, .last_life = last_life_};
+  lost_.add(loss.node);
   for (auto& [name, entry] : actors_) {
     if (entry.state == State::kWaiting || entry.node != node) continue;
     loss.lives.push_back(entry.life);
