@@ -93,10 +93,7 @@ Status ActorNode::on(Answered<RegisterNode>&& registered, Context& context) {
 }
 
 Status ActorNode::on(const TakeLibrary& take, Context& context) {
-  if (auto status = fetch_.want(take); !status) {
-    options_.say("library " + take.library.name + " of node " + take.from +
-                 " is not taken: " + status.error().message);
-  }
+  if (auto status = fetch_.want(take); !status) options_.say(status.error().message);
   fetch_libraries(context);
   return {};
 }

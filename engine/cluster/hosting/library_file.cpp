@@ -33,7 +33,7 @@ Result<Frame> LibraryFile::part(std::uint64_t offset) const {
     const ssize_t got = ::pread(file_.number(), bytes->data() + done, bytes->size() - done,
                                 static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0) return fail(Code::kUnavailable, "its file was cut short");
+    if (got == 0) return fail(Code::kCorrupt, "its file was cut short; start that node again");
     if (got < 0) return fail(Code::kUnavailable, std::strerror(errno));
     done += static_cast<std::size_t>(got);
   }

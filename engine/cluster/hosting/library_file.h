@@ -19,7 +19,7 @@ class LibraryFile {
 
   std::uint64_t size() const { return size_; }
   /// The part that begins at `offset` (library_digest.h). kInvalid: no part begins there;
-  /// kUnavailable: the disk refuses it, or the file is shorter than it was.
+  /// kUnavailable: the disk refuses it; kCorrupt: the file is shorter than it was.
   Result<Frame> part(std::uint64_t offset) const;
   /// LibraryDigest::hex() of the whole file. Fails as part() does.
   Result<std::string> digest() const;

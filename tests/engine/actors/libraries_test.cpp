@@ -76,6 +76,10 @@ TEST_CASE("a node that accepts libraries lacks those that others ship and it has
   table.remove("n1");
   CHECK(*table.source(shipped.info.digest) == "n2");
   CHECK(table.add("n1", shipped.info).error().code == Code::kNotFound);
+  CHECK(table.add("n2", shipped.info).error().code == Code::kInvalid);  // It has it.
+  CHECK(table.add("n2", kept.info));
+  LibraryInfo differs = FakeLibrary("libb.so", "c").info;
+  CHECK(has(table.add("n3", differs).error().message, "its library libb.so differs"));
 }
 
 TEST_CASE("a library that no node of this program has is refused", "[actors][libraries]") {
@@ -84,10 +88,13 @@ TEST_CASE("a library that no node of this program has is refused", "[actors][lib
   for (const char* name : {"", ".", "..", "../liba.so", "/liba.so", "a\nb"}) {
     LibraryInfo bad = good;
     bad.name = name;
-    CHECK_FALSE(check(bad));
+    CHECK(has(check(bad).error().message, "must have a name of one line"));
   }
   LibraryInfo bad = good;
   bad.digest.pop_back();
+  CHECK_FALSE(check(bad));
+  bad = good;
+  bad.types = {"a\nb"};
   CHECK_FALSE(check(bad));
   bad = good;
   bad.bytes = 0;
@@ -101,6 +108,10 @@ TEST_CASE("a library that no node of this program has is refused", "[actors][lib
   LibraryTable table;
   CHECK(table.check("n", std::vector<LibraryInfo>(kMostLibraries, good)));
   CHECK_FALSE(table.check("n", std::vector<LibraryInfo>(kMostLibraries + 1, good)));
+  LibraryInfo half = good;
+  half.types.assign(kMostTypes / 2, "t");
+  CHECK(table.check("n", {half, half}));
+  CHECK_FALSE(table.check("n", {half, half, good}));
 }
 
 TEST_CASE("a library comes into a folder that only its owner may open, and that goes with it",
@@ -151,7 +162,10 @@ TEST_CASE("a node asks for one part after the other, and again where none came",
   REQUIRE(fetch.want({library.info, "n1"}));  // It is on its way.
   CHECK(fetch.ask()->offset == 0);
   CHECK_FALSE(fetch.ask());  // Until the answer.
-  CHECK_FALSE(*fetch.take(fail(Code::kTimeout, "no answer")));
+  CHECK(fetch.take(fail(Code::kTimeout, "no answer")).error().message ==
+        "library liblarge.so, which node n1 ships: no answer; it is asked for again");
+  CHECK(fetch.ask()->offset == 0);
+  CHECK_FALSE(*fetch.take(fail(Code::kUnavailable, "no session")));  // It was said.
   const auto give = [&](std::uint64_t offset) {
     return fetch.take(LibraryChunk{{library.frame(offset)}});
   };
@@ -159,6 +173,8 @@ TEST_CASE("a node asks for one part after the other, and again where none came",
     CHECK(fetch.ask()->offset == offset);
     CHECK_FALSE(*give(offset));
   }
+  CHECK(fetch.ask()->offset == 2 * kLibraryChunk);
+  CHECK_FALSE(fetch.take(fail(Code::kOverloaded, "no room")));  // A part came: it is said again.
   CHECK(fetch.ask()->offset == 2 * kLibraryChunk);
   const auto opened = give(2 * kLibraryChunk);
   REQUIRE((opened && *opened));
@@ -174,9 +190,55 @@ TEST_CASE("a node says once why it does not take a library", "[actors][libraries
   LibraryFetch fetch(here);
   const auto refused = fetch.want({library.info, "n1"});
   REQUIRE(!refused);
-  CHECK(has(refused.error().message, "--accept-shipped"));
+  CHECK(refused.error().message ==
+        "library liba.so of node n1 is not taken: this node was not started with "
+        "--accept-shipped");
   CHECK(fetch.want({library.info, "n1"}));
   CHECK_FALSE(fetch.ask());
+}
+
+TEST_CASE("a node takes at most 64 libraries, those that it waits for included",
+          "[actors][libraries]") {
+  FakeLibraries here;
+  here.accepts = true;
+  here.libraries.assign(kMostLibraries - 1, FakeLibrary("liba.so", "a"));
+  LibraryFetch fetch(here);
+  REQUIRE(fetch.want({FakeLibrary("libb.so", "b", kShips).info, "n1"}));
+  const auto refused = fetch.want({FakeLibrary("libc.so", "c", kShips).info, "n1"});
+  REQUIRE(!refused);
+  CHECK(refused.error().message ==
+        "library libc.so of node n1 is not taken: a node takes at most 64 libraries");
+}
+
+TEST_CASE("a node that has refused 64 libraries hears of no further one", "[actors][libraries]") {
+  FakeLibraries here;
+  LibraryFetch fetch(here);
+  const auto offer = [&fetch](std::size_t number) {
+    return fetch.want({FakeLibrary("liba.so", std::to_string(number), kShips).info, "n1"});
+  };
+  for (std::size_t i = 0; i < kMostLibraries; ++i) CHECK_FALSE(offer(i));
+  here.accepts = true;
+  CHECK(offer(kMostLibraries));
+  CHECK_FALSE(fetch.ask());
+}
+
+TEST_CASE("a node takes no library that no node can ship, and remembers nothing of it",
+          "[actors][libraries]") {
+  const FakeLibrary good{"liba.so", "abc", kShips};
+  FakeLibraries here;
+  here.accepts = true;
+  LibraryFetch fetch(here);
+  LibraryInfo kept = good.info;
+  kept.ships = false;
+  LibraryInfo outside = good.info;
+  outside.name = "../liba.so";
+  for (const TakeLibrary& take : {TakeLibrary{kept, "n1"}, TakeLibrary{outside, "n1"},
+                                  TakeLibrary{good.info, std::string(129, 'n')}}) {
+    CHECK(fetch.want(take).error().message == "a library that no node can ship is not taken");
+  }
+  CHECK_FALSE(fetch.ask());
+  REQUIRE(fetch.want({good.info, "n1"}));
+  CHECK(fetch.ask());
 }
 
 TEST_CASE("a node gives up a library that is damaged, and one that nobody ships any more",
@@ -191,6 +253,10 @@ TEST_CASE("a node gives up a library that is damaged, and one that nobody ships 
   REQUIRE(!gone);
   CHECK(gone.error().message == "library liba.so, which node n1 ships: no node ships it any more");
   REQUIRE(fetch.want({library.info, "n2"}));  // Another node came.
+  CHECK(fetch.ask());
+  CHECK(fetch.take(fail(Code::kInvalid, "no part of the library begins there")).error().message ==
+        "library liba.so, which node n2 ships: no part of the library begins there");
+  REQUIRE(fetch.want({library.info, "n2"}));
   CHECK(fetch.ask());
   CHECK(fetch.take(LibraryChunk{text_part("abd")}).error().code == Code::kCorrupt);
   CHECK(here.libraries.empty());
@@ -254,6 +320,27 @@ TEST_CASE_METHOD(ClusterWorld,
   network.cut("head", "n1");
   pass(3s);
   CHECK(has(head().said, "node n2 offers actors"));
+}
+
+TEST_CASE_METHOD(ClusterWorld, "only a registered node has one more library, and only once",
+                 "[actors][libraries]") {
+  LibraryInfo more = FakeLibrary("libmore.so", "more", kShips).info;
+  add_node("n1", [](FakeLibraries&) {});
+  head().said.clear();
+  const auto loaded = [&](const std::string& node) {
+    REQUIRE(directory.tell(LibraryLoaded{node, more}));
+    pass(10ms);
+  };
+  loaded("n2");
+  CHECK(head().said.empty());
+  loaded("n1");
+  CHECK(head().said == "node n1 has library libmore.so now\n");
+  more.types = {"other"};
+  loaded("n1");
+  CHECK(has(head().said, "node n1: it has said before that it has this library"));
+  PlaceActor place;
+  place.spec = {.name = "a", .type = "other", .start = {}, .mailbox_bytes = 1 << 20};
+  CHECK(has(ask(directory, std::move(place)).error().message, "there is n1 with libmore.so;"));
 }
 
 }  // namespace forebay

@@ -13,7 +13,7 @@ constexpr std::chrono::seconds kPartPatience(8);
 
 }  // namespace
 
-/// A node leaves out those that it knows to be on their way.
+/// To each node what it lacks; it leaves out those that it has been offered before.
 void ActorDirectory::offer_libraries() {
   for (auto& [name, lacking] : libraries_.lacking()) {
     for (TakeLibrary& take : lacking) {
@@ -36,6 +36,7 @@ Result<LibraryChunk> ActorDirectory::on(ReadLibrary&& read,
 }
 
 Status ActorDirectory::on(LibraryLoaded&& loaded, Context& context) {
+  if (table_.node_named(loaded.node) == nullptr) return {};  // If it comes back, it lists it.
   if (auto status = libraries_.add(loaded.node, loaded.library); !status) {
     say("node " + loaded.node + ": " + status.error().message);
     return {};

@@ -15,16 +15,17 @@ namespace {
 
 Error not_written(const std::string& path) {
   return {Code::kUnavailable, "it cannot be written to " + path + ": " + std::strerror(errno) +
-                                  "; TMPDIR names another folder"};
+                                  "; set TMPDIR to another folder"};
 }
 
 }  // namespace
 
 Result<std::unique_ptr<IncomingLibrary>> IncomingLibrary::begin(const LibraryInfo& info) {
   auto made = std::unique_ptr<IncomingLibrary>(new IncomingLibrary(info));  // NOLINT: private.
-  std::error_code none;
-  std::string folder =
-      std::filesystem::temp_directory_path(none).string() + "/forebay-library-XXXXXX";
+  std::error_code problem;
+  const std::string parent = std::filesystem::temp_directory_path(problem).string();
+  if (problem) return fail(Code::kUnavailable, "TMPDIR names no folder: " + problem.message());
+  std::string folder = parent + "/forebay-library-XXXXXX";
   // With mode 0700.
   if (::mkdtemp(folder.data()) == nullptr) return tl::unexpected<Error>(not_written(folder));
   made->folder_ = folder;

@@ -3,7 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/actors/cluster/directory/actor_record.h"
+
 namespace forebay {
+namespace {
+
+/// Whether another try may succeed.
+bool is_passing(Code code) {
+  return code == Code::kUnavailable || code == Code::kTimeout || code == Code::kOverloaded;
+}
+
+}  // namespace
 
 bool LibraryFetch::is_known(const std::string& digest) const {
   const auto has_digest = [&digest](const LibraryInfo& one) { return one.digest == digest; };
@@ -16,20 +26,24 @@ bool LibraryFetch::is_known(const std::string& digest) const {
 
 Status LibraryFetch::want(const TakeLibrary& take) {
   const LibraryInfo& library = take.library;
-  if (is_known(library.digest)) return {};
-  auto sound = check(library);
-  if (sound && !libraries_.accepts_shipped()) {
-    sound = fail(Code::kInvalid, "this node was not started with --accept-shipped");
-  } else if (sound &&
-             (!library.ships || libraries_.list().size() + wanted_.size() >= kMostLibraries)) {
-    sound = fail(Code::kInvalid, "a node takes at most 64 libraries, and only shipped ones");
+  // Nothing of such a message is remembered or said: it may be of any length.
+  if (!is_actor_name(take.from) || !check(library) || !library.ships) {
+    return fail(Code::kInvalid, "a library that no node can ship is not taken");
   }
-  if (sound) {
+  if (is_known(library.digest)) return {};
+  const char* why = nullptr;
+  if (!libraries_.accepts_shipped()) {
+    why = "this node was not started with --accept-shipped";
+  } else if (libraries_.list().size() + wanted_.size() >= kMostLibraries) {
+    why = "a node takes at most 64 libraries";
+  }
+  if (why == nullptr) {
     wanted_.push_back(take);
     return {};
   }
   refused_.insert(library.digest);
-  return sound;
+  return fail(Code::kInvalid,
+              "library " + library.name + " of node " + take.from + " is not taken: " + why);
 }
 
 std::optional<ReadLibrary> LibraryFetch::ask() {
@@ -39,13 +53,25 @@ std::optional<ReadLibrary> LibraryFetch::ask() {
                      .offset = incoming_ == nullptr ? 0 : incoming_->offset()};
 }
 
+/// With the first library that is wanted.
+Error LibraryFetch::name(const Error& why) const {
+  const TakeLibrary& take = wanted_.front();
+  return {why.code,
+          "library " + take.library.name + ", which node " + take.from + " ships: " + why.message};
+}
+
 /// The first of those that are wanted is not any more.
 Error LibraryFetch::give_up(const Error& why) {
-  const TakeLibrary given_up = wanted_.front();
+  Error named = name(why);
   wanted_.pop_front();
   incoming_.reset();
-  return {why.code, "library " + given_up.library.name + ", which node " + given_up.from +
-                        " ships: " + why.message};
+  return named;
+}
+
+Result<std::optional<LibraryInfo>> LibraryFetch::no_part(const Error& why) {
+  if (!is_passing(why.code)) return tl::unexpected<Error>(give_up(why));
+  if (std::exchange(failing_, true)) return std::nullopt;
+  return tl::unexpected<Error>(name({why.code, why.message + "; it is asked for again"}));
 }
 
 Result<std::optional<LibraryInfo>> LibraryFetch::take_part(const LibraryChunk& part) {
@@ -64,10 +90,8 @@ Result<std::optional<LibraryInfo>> LibraryFetch::take_part(const LibraryChunk& p
 Result<std::optional<LibraryInfo>> LibraryFetch::take(const Result<LibraryChunk>& answer) {
   asked_ = false;
   if (wanted_.empty()) return std::nullopt;
-  if (!answer) {
-    if (answer.error().code != Code::kNotFound) return std::nullopt;
-    return tl::unexpected<Error>(give_up(answer.error()));
-  }
+  if (!answer) return no_part(answer.error());
+  failing_ = false;
   auto opened = take_part(*answer);
   if (!opened) {
     refused_.insert(wanted_.front().library.digest);

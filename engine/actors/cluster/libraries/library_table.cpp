@@ -40,11 +40,14 @@ Status check_agreement(const LibraryInfo& mine, const std::string& other_node,
 
 Status check(const LibraryInfo& library) {
   Digest digest;
-  const bool named = is_actor_name(library.name) && library.name != "." && library.name != ".." &&
-                     library.name.find('/') == std::string::npos;
-  if (!named || !Digest::parse(library.digest, digest) || library.types.size() > kMostTypes ||
+  if (!is_actor_name(library.name) || library.name == "." || library.name == ".." ||
+      library.name.find('/') != std::string::npos) {
+    return fail(Code::kInvalid, "a library's file must have a name of one line and 1 to 128 bytes");
+  }
+  if (!Digest::parse(library.digest, digest) || library.types.size() > kMostTypes ||
       !std::all_of(library.types.begin(), library.types.end(), is_actor_name)) {
-    return fail(Code::kInvalid, "it has a library that is none of this program");
+    return fail(Code::kInvalid, "its library " + library.name + " has a digest or types that no " +
+                                    "library of this program has");
   }
   if (library.ships && (library.bytes == 0 || library.bytes > kMostLibraryBytes)) {
     return fail(Code::kInvalid, "its library " + library.name + " takes " +
@@ -83,30 +86,41 @@ Status LibraryTable::add(const std::string& node, const LibraryInfo& library) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end()) return fail(Code::kNotFound, "it has not registered");
   std::vector<LibraryInfo> libraries = found->second.libraries;
-  if (has(libraries, library.digest)) return {};
+  if (has(libraries, library.digest)) {
+    return fail(Code::kInvalid, "it has said before that it has this library");
+  }
   libraries.push_back(library);
   if (auto status = check(node, libraries); !status) return status;
   found->second.libraries = std::move(libraries);
   return {};
 }
 
-std::vector<TakeLibrary> LibraryTable::lacks(const Node& node) const {
-  std::map<std::string, TakeLibrary> lacking;  // by digest
-  for (const auto& [name, other] : nodes_) {
-    for (const LibraryInfo& library : other.libraries) {
-      if (!library.ships || has(node.libraries, library.digest)) continue;
-      lacking.try_emplace(library.digest, TakeLibrary{library, name});
+/// Each shipped library once, by the first node that ships it.
+LibraryTable::Shipped LibraryTable::shipped() const {
+  Shipped all;
+  for (const auto& [name, node] : nodes_) {
+    for (const LibraryInfo& library : node.libraries) {
+      if (library.ships && !all.contains(library.digest)) {
+        all.emplace(library.digest, TakeLibrary{library, name});
+      }
     }
   }
+  return all;
+}
+
+std::vector<TakeLibrary> LibraryTable::lacks(const Node& node, const Shipped& shipped) {
   std::vector<TakeLibrary> all;
-  for (auto& [digest, one] : lacking) all.push_back(std::move(one));
+  for (const auto& [digest, take] : shipped) {
+    if (!has(node.libraries, digest)) all.push_back(take);
+  }
   return all;
 }
 
 std::map<std::string, std::vector<TakeLibrary>> LibraryTable::lacking() const {
   std::map<std::string, std::vector<TakeLibrary>> all;
+  const Shipped offered = shipped();
   for (const auto& [name, node] : nodes_) {
-    if (node.accepts) all.emplace(name, lacks(node));
+    if (node.accepts) all.emplace(name, lacks(node, offered));
   }
   return all;
 }
@@ -114,7 +128,7 @@ std::map<std::string, std::vector<TakeLibrary>> LibraryTable::lacking() const {
 std::vector<TakeLibrary> LibraryTable::refused_by(const std::string& node) const {
   const auto found = nodes_.find(node);
   const bool asked = found != nodes_.end() && !found->second.accepts;
-  return asked ? lacks(found->second) : std::vector<TakeLibrary>();
+  return asked ? lacks(found->second, shipped()) : std::vector<TakeLibrary>();
 }
 
 const std::string* LibraryTable::source(const std::string& digest) const {

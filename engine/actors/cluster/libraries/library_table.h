@@ -19,7 +19,8 @@ class LibraryTable {
   Status check(const std::string& node, const std::vector<LibraryInfo>& libraries) const;
   /// These are all libraries of the node. `accepts`: it takes those that others ship.
   void set(const std::string& node, std::vector<LibraryInfo> libraries, bool accepts);
-  /// The node has one more. As check(), or kNotFound: there is no such node.
+  /// The node has one more. As check(), also if it has it already; kNotFound: there is no such
+  /// node.
   Status add(const std::string& node, const LibraryInfo& library);
   void remove(const std::string& node) { nodes_.erase(node); }
 
@@ -35,7 +36,9 @@ class LibraryTable {
     std::vector<LibraryInfo> libraries;
     bool accepts = false;
   };
-  std::vector<TakeLibrary> lacks(const Node& node) const;
+  using Shipped = std::map<std::string, TakeLibrary>;  // by digest
+  Shipped shipped() const;
+  static std::vector<TakeLibrary> lacks(const Node& node, const Shipped& shipped);
 
   std::map<std::string, Node> nodes_;
 };
