@@ -25,16 +25,17 @@ struct Libraries final : NodeLibraries {
   Result<LibraryChunk> read(const ReadLibrary&) const override { return LibraryChunk{}; }
   Result<LibraryInfo> open_shipped(const std::string& path) override {
     const std::filesystem::path file(path);
-    FOREBAY_CHECK(file.parent_path().parent_path() == std::filesystem::temp_directory_path());
+    folder = file.parent_path();
+    FOREBAY_CHECK(
+        std::filesystem::equivalent(folder.parent_path(), std::filesystem::temp_directory_path()));
     FOREBAY_CHECK(std::filesystem::exists(file));
-    ++opened;
     return LibraryInfo{};
   }
   LoadedTypes loaded;
-  int opened = 0;
+  std::filesystem::path folder;  // of the library that was opened; empty: of none
 };
 
-/// The head keeps what it accepts of a node, and offers nothing that a node would not take.
+/// The head keeps what it accepts of a node, and offers what is shipped to a node that lacks it.
 void check_table(const LibraryInfo& library) {
   LibraryTable table;
   if (!table.check("n1", {library})) return;
@@ -45,6 +46,7 @@ void check_table(const LibraryInfo& library) {
   FOREBAY_CHECK((table.source(library.digest) != nullptr) == library.ships);
   FOREBAY_CHECK(table.add("n2", library));
   FOREBAY_CHECK(table.lacking().at("n2").empty());
+  FOREBAY_CHECK(!table.add("n2", library));
 }
 
 /// A node takes a library of `part` only if size and digest are right, and leaves no file.
@@ -59,8 +61,9 @@ void check_fetch(const TakeLibrary& take, std::span<const std::byte> part) {
   LibraryDigest digest;
   digest.add(part);
   const bool whole = part.size() == take.library.bytes && digest.hex() == take.library.digest;
-  FOREBAY_CHECK((libraries.opened == 1) == whole);
+  FOREBAY_CHECK(libraries.folder.empty() != whole);
   FOREBAY_CHECK((opened && *opened) == whole);
+  FOREBAY_CHECK(!whole || !std::filesystem::exists(libraries.folder));
 }
 
 }  // namespace
