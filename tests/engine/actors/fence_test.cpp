@@ -183,6 +183,41 @@ TEST_CASE("lives up to the last one on a lost node were lost, of the nodes lost 
   CHECK_FALSE(lost.has("m0", 1));
 }
 
+TEST_CASE("a head tells at most 65,536 programs of lost nodes, and forgets those that have ended",
+          "[actors][fence]") {
+  TestHost host;
+  MemoryStore store;
+  const ActorDirectory::Ref directory = host.spawn(
+      {.name = "directory", .mailbox_bytes = std::size_t{1} << 30},
+      [&store] { return std::make_unique<ActorDirectory>(ActorDirectory::Options{}, store); });
+  std::vector<std::shared_ptr<NamedActor>> programs;
+  const auto add_program = [&] {
+    programs.push_back(std::make_shared<NamedActor>(host.host(), "program", programs.size()));
+    programs.back()->move_to("here", directory.receiver());  // It can be watched from now on.
+  };
+  const auto follow = [&](const std::shared_ptr<NamedActor>& program) {
+    Status followed;
+    ask_and_deliver(directory, FollowNodes{ActorRef<LostNode>(program)}, 1s,
+                    [&followed](const Result<std::vector<LostNode>>& lost) {
+                      followed = lost ? Status() : tl::unexpected<Error>(lost.error());
+                    });
+    host.deliver_all();
+    return followed;
+  };
+  bool all = true;
+  for (int i = 0; i < 65'536; ++i) {
+    add_program();
+    all = all && follow(programs.back());
+  }
+  CHECK(all);
+  add_program();
+  CHECK(follow(programs.back()).error().code == Code::kOverloaded);
+  CHECK(follow(programs.front()));  // It is known.
+  programs.front()->lose({});
+  host.deliver_all();
+  CHECK(follow(programs.back()));
+}
+
 TEST_CASE_METHOD(
     FenceWorld,
     "the copy on a node that was cut off keeps nothing, and ends when the network heals",

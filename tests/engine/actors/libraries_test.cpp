@@ -249,10 +249,14 @@ TEST_CASE("a node gives up a library that is damaged, and one that nobody ships 
   LibraryFetch fetch(here);
   REQUIRE(fetch.want({library.info, "n1"}));
   CHECK(fetch.ask());
+  CHECK_FALSE(fetch.take(fail(Code::kTimeout, "no answer")));
+  CHECK(fetch.ask());
   auto gone = fetch.take(fail(Code::kNotFound, "no node ships it any more"));
   REQUIRE(!gone);
   CHECK(gone.error().message == "library liba.so, which node n1 ships: no node ships it any more");
   REQUIRE(fetch.want({library.info, "n2"}));  // Another node came.
+  CHECK(fetch.ask());
+  CHECK_FALSE(fetch.take(fail(Code::kTimeout, "no answer")));  // It is said again.
   CHECK(fetch.ask());
   CHECK(fetch.take(fail(Code::kInvalid, "no part of the library begins there")).error().message ==
         "library liba.so, which node n2 ships: no part of the library begins there");

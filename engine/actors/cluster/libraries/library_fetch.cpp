@@ -65,6 +65,7 @@ Error LibraryFetch::give_up(const Error& why) {
   Error named = name(why);
   wanted_.pop_front();
   incoming_.reset();
+  failing_ = false;
   return named;
 }
 
