@@ -44,7 +44,7 @@ Result<std::vector<EndActor>> ActorDirectory::on(const RegisterNode& node, Conte
 
 Status ActorDirectory::check(const RegisterNode& node) const {
   if (auto status = table_.check(node); !status) return status;
-  const auto status = libraries_.check(node.name, node.libraries);
+  auto status = libraries_.check(node.name, node.libraries);
   if (status) return status;
   return fail(status.error().code, "node " + node.name + ": " + status.error().message);
 }
