@@ -218,6 +218,22 @@ TEST_CASE("a head tells at most 65,536 programs of lost nodes, and forgets those
   CHECK(follow(programs.back()));
 }
 
+TEST_CASE_METHOD(FenceWorld, "an actor that waits for a node starts where its library is loaded",
+                 "[actors][libraries]") {
+  const FakeLibrary library = one.libraries.libraries[0];
+  cut("n1");
+  cut("n2");
+  pass(3s);
+  add_node("n3", [](FakeLibraries& its) {
+    add_type(its);
+    its.libraries.clear();  // It says later that it has it.
+  });
+  CHECK(ask(directory, FindActor{"a"}).error().code == Code::kUnavailable);
+  REQUIRE(directory.tell(LibraryLoaded{"n3", library.info}));
+  pass(100ms);
+  CHECK(ask(directory, FindActor{"a"})->node == "n3");
+}
+
 TEST_CASE_METHOD(
     FenceWorld,
     "the copy on a node that was cut off keeps nothing, and ends when the network heals",
