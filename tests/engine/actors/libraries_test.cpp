@@ -330,21 +330,26 @@ TEST_CASE_METHOD(ClusterWorld, "only a registered node has one more library, and
                  "[actors][libraries]") {
   LibraryInfo more = FakeLibrary("libmore.so", "more", kShips).info;
   add_node("n1", [](FakeLibraries&) {});
+  ClusterProcess& two = add_node("n2", [](FakeLibraries& its) { its.accepts = true; });
   head().said.clear();
   const auto loaded = [&](const std::string& node) {
     REQUIRE(directory.tell(LibraryLoaded{node, more}));
     pass(10ms);
   };
-  loaded("n2");
+  loaded("n3");
   CHECK(head().said.empty());
   loaded("n1");
   CHECK(head().said == "node n1 has library libmore.so now\n");
+  pass(100ms);  // It is offered to others; this node has only said so.
+  CHECK(two.said ==
+        "library libmore.so, which node n1 ships: this node does not ship the library\n");
   more.types = {"other"};
   loaded("n1");
   CHECK(has(head().said, "node n1: it has said before that it has this library"));
   PlaceActor place;
   place.spec = {.name = "a", .type = "other", .start = {}, .mailbox_bytes = 1 << 20};
-  CHECK(has(ask(directory, std::move(place)).error().message, "there is n1 with libmore.so;"));
+  CHECK(has(ask(directory, std::move(place)).error().message,
+            "there is n1 with libmore.so, n2 with;"));
 }
 
 }  // namespace forebay
