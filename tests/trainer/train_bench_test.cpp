@@ -1,12 +1,53 @@
 #include "trainer/train_bench.h"
 
+#include <memory>
+#include <span>
+#include <vector>
+
 #include "tests/support/manual_clock.h"
 #include "tests/trainer/click_batches.h"
 #include "trainer/model.h"
+#include "trainer/state/snapshot.h"
 
 #include "tests/support/catch.h"
 
 using namespace forebay;
+
+namespace {
+
+/// Notes the numbers of the batches that are announced to it, and of those it steps on; a cancelled
+/// announcement is -1.
+class NotingModel final : public Model {
+ public:
+  bool learns() const override { return false; }
+  void prefetch(std::shared_ptr<const Batch> batch) override {
+    announced.push_back(batch == nullptr ? -1 : static_cast<int>(batch->number));
+  }
+  Result<double> step(const Batch& batch) override {
+    stepped.push_back(static_cast<int>(batch.number));
+    return 0.0;
+  }
+  Status predict(const Batch&, std::span<float>) override { return {}; }
+  Result<std::unique_ptr<StateSource>> snapshot() override { return snapshot_of_memory({}); }
+  Status restore(StateSource& from) override { return restore_memory(from, {}); }
+
+  std::vector<int> announced, stepped;
+};
+
+}  // namespace
+
+TEST_CASE("the benchmark announces batches before the model steps on them", "[trainer][bench]") {
+  MemoryBudget budget(1 << 20);
+  BufferPool pool(budget);
+  const test::ManualClock clock;
+  test::ClickBatches source(pool, {.rows = 8, .batches = 20});
+  NotingModel model;
+  REQUIRE(bench_training(model, source, clock, {.turns = 2, .settle = 1, .steps = 1, .ahead = 2}));
+  // Each turn begins anew, and what waits for the next turn of its kind is announced again.
+  CHECK(model.announced ==
+        std::vector{-1, 0, 1, 2, 3, -1, 0, 0, 0, 0, -1, 2, 3, 4, 5, -1, 0, 0, 0, 0});
+  CHECK(model.stepped == std::vector{0, 1, 0, 0, 2, 3, 0, 0});
+}
 
 TEST_CASE("the benchmark compares a source's batches with one kept batch", "[trainer][bench]") {
   // A step takes 3 s, a batch arrives after 1 s: 4 s against 3 s, a ratio of 3/4. In each of 3

@@ -1,5 +1,8 @@
 #include "trainer/embedding/batch_rows.h"
 
+#include "core/base/random.h"
+#include "core/base/thread/thread_team.h"
+
 #include "tests/support/catch.h"
 
 using namespace forebay;
@@ -101,4 +104,33 @@ TEST_CASE("lists that rows share are looked through once, and counted for each r
   CHECK(rows.lookups == 10);
   CHECK(rows.repeats_of(lists.batch, 0) == &lists.batch.repeats[0]);
   CHECK(rows.repeats_of(lists.batch, 1) == nullptr);
+}
+
+TEST_CASE("a team finds the rows that one thread finds", "[trainer][embedding]") {
+  const std::size_t members = GENERATE(1, 3, 8);
+  constexpr std::size_t kFeatures = 5;
+  ThreadTeam team(members);
+  RowFinder together(std::vector<std::int64_t>(kFeatures, 17), &team);
+  RowFinder alone(std::vector<std::int64_t>(kFeatures, 17));
+  Random random(members);
+  for (int batch = 0; batch < 20; ++batch) {
+    std::vector<std::int32_t> lengths;
+    std::size_t ids = 0;
+    for (std::size_t list = 0; list < kFeatures * 9; ++list) {
+      lengths.push_back(static_cast<std::int32_t>(random.below(4)));
+      ids += static_cast<std::size_t>(lengths.back());
+    }
+    std::vector<std::int64_t> drawn(ids);
+    for (std::int64_t& id : drawn) id = static_cast<std::int64_t>(random.below(1000));
+    const Lists lists(9, lengths, drawn);
+    BatchRows ours, theirs;
+    REQUIRE(together.find(lists.batch, 4, ours));
+    REQUIRE(alone.find(lists.batch, 4, theirs));
+    CHECK(ours.keys == theirs.keys);
+    CHECK(ours.times == theirs.times);
+    CHECK(ours.place == theirs.place);
+    CHECK(ours.first_row == theirs.first_row);
+    CHECK(ours.first_id == theirs.first_id);
+    CHECK(ours.share_starts == theirs.share_starts);
+  }
 }
