@@ -79,8 +79,7 @@ class Table:
 
 
 def run_tests(given, table):
-    environment = {**os.environ, "FOREBAY_TEST_DEVICE": given.device, "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-                   "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "FOREBAY_TEST_DEVICE": given.device, "OMP_NUM_THREADS": "1"}
     for name, folder in TESTS.items():
         done = subprocess.run([given.build / "tests" / folder / name], env=environment, capture_output=True, text=True)
         last = (done.stdout.strip().splitlines() or [f"exit {done.returncode}"])[-1]
