@@ -6,8 +6,9 @@
 #        tools/gpu_check.sh --packed FILE.tar.gz [OPTION…]   checks with such a package, on the machine with the GPU
 # PYTHON names the python3 whose PyTorch is used. Ends in one table; exit 1 if a check does not hold.
 set -eu
+case ${1:-} in --help | -h) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 python=${PYTHON:-python3}
-torch=$("$python" -c 'import torch; print(torch.__path__[0])') || {
+torch=$("$python" -c 'import torch; print(torch.__path__[0])' 2>/dev/null) || {
   echo "gpu_check: $python has no PyTorch; name one that has: PYTHON=/path/to/python3 $0" >&2
   exit 2
 }
@@ -50,7 +51,6 @@ check() {  # FOLDER CHECK.PY [OPTION…]
 }
 
 case ${1:-} in
-  --help | -h) sed -n '2,8s/^# \{0,1\}//p' "$0" ;;
   --packed)
     package=${2:?usage: tools/gpu_check.sh --packed FILE.tar.gz}
     shift 2
