@@ -60,6 +60,29 @@ Result<std::string> read_whole(const std::string& path, std::size_t limit) {
   return too_large(path, limit);
 }
 
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+ssize_t read_all_at(int file, std::span<std::byte> into, std::uint64_t offset) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got =
+        ::pread(file, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return static_cast<ssize_t>(done);
+}
+
 Result<FileAside> FileAside::create(const std::string& path, std::optional<mode_t> mode) {
   const std::string aside = path + kAside;
   ::unlink(aside.c_str());  // a killed process may have left one
@@ -75,12 +98,7 @@ FileAside::~FileAside() {
 }
 
 Status FileAside::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file_.number(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return unwritable(path_);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_all(file_.number(), bytes)) return unwritable(path_);
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <system_error>
 
+#include "core/base/whole_file.h"
 #include "trainer/saving/checkpoint_names.h"
 
 namespace forebay {
@@ -79,16 +80,6 @@ Descriptor make_memory_file() {
   Descriptor file(::memfd_create(kName, MFD_CLOEXEC | kNotExecutable));
   if (!file && errno == EINVAL) file = Descriptor(::memfd_create(kName, MFD_CLOEXEC));
   return file;
-}
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 std::optional<std::string> read_all(const std::string& path) {

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/base/whole_file.h"
+
 namespace forebay {
 namespace {
 
@@ -63,13 +65,10 @@ Result<std::uint64_t> SpillFile::write(std::span<const std::byte> bytes) {
 }
 
 Status SpillFile::read(std::uint64_t offset, std::span<std::byte> into) const {
-  for (std::size_t done = 0; done < into.size();) {
-    const ssize_t got = ::pread(file_.number(), into.data() + done, into.size() - done,
-                                static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got == 0) return fail(Code::kCorrupt, "the file with objects was cut short");
-    if (got < 0) return tl::unexpected<Error>(disk_error("read", folder_or_default(folder_)));
-    done += static_cast<std::size_t>(got);
+  const ssize_t got = read_all_at(file_.number(), into, offset);
+  if (got < 0) return tl::unexpected<Error>(disk_error("read", folder_or_default(folder_)));
+  if (static_cast<std::size_t>(got) < into.size()) {
+    return fail(Code::kCorrupt, "the file with objects was cut short");
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/whole_file.h"
 #include "engine/actors/cluster/libraries/library_digest.h"
 
 namespace forebay {
@@ -29,13 +30,10 @@ Result<Frame> LibraryFile::part(std::uint64_t offset) const {
     return fail(Code::kInvalid, "no part of the library begins there");
   }
   const auto bytes = std::make_shared<std::vector<std::byte>>(library_part(size_, offset));
-  for (std::size_t done = 0; done < bytes->size();) {
-    const ssize_t got = ::pread(file_.number(), bytes->data() + done, bytes->size() - done,
-                                static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got == 0) return fail(Code::kCorrupt, "its file was cut short; start that node again");
-    if (got < 0) return fail(Code::kUnavailable, std::strerror(errno));
-    done += static_cast<std::size_t>(got);
+  const ssize_t got = read_all_at(file_.number(), *bytes, offset);
+  if (got < 0) return fail(Code::kUnavailable, std::strerror(errno));
+  if (static_cast<std::size_t>(got) < bytes->size()) {
+    return fail(Code::kCorrupt, "its file was cut short; start that node again");
   }
   return Frame(bytes, bytes->data(), bytes->size());
 }

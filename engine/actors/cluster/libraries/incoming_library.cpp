@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
+
+#include "core/base/whole_file.h"
 
 namespace forebay {
 namespace {
@@ -43,12 +46,8 @@ IncomingLibrary::~IncomingLibrary() {
 }
 
 Status IncomingLibrary::write(const Frame& frame) {
-  for (std::size_t done = 0; done < frame.size();) {
-    const ssize_t wrote = ::write(file_.number(), frame.data() + done, frame.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return tl::unexpected<Error>(not_written(path_));
-    done += static_cast<std::size_t>(wrote);
-  }
+  const std::string_view bytes(reinterpret_cast<const char*>(frame.data()), frame.size());
+  if (!write_all(file_.number(), bytes)) return tl::unexpected<Error>(not_written(path_));
   return {};
 }
 
