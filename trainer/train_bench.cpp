@@ -80,17 +80,6 @@ class ComingBatches {
   std::deque<std::shared_ptr<const Batch>> waiting_;
 };
 
-/// Returns batch after batch, and announces those of the next `ahead` steps. No batch is announced
-/// before the first step of a turn, unlike in a run.
-Next announced(Model& model, const Batches& batches, std::size_t ahead) {
-  return [&, ahead, announced = std::size_t{0}](std::uint64_t step) mutable {
-    for (; announced < std::min(batches.size(), step + ahead); ++announced) {
-      model.prefetch(batches[announced]);
-    }
-    return batches[step];
-  };
-}
-
 /// A batch that owns the memory it points to.
 struct OwnedBatch {
   std::vector<float> labels, dense;
@@ -181,14 +170,19 @@ Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
     for (std::uint64_t i = 0; i < count; ++i) batches.push_back(made.make(number++));
     return batches;
   };
-  const auto turn_of = [&](Model& model, const Batches& batches) {
-    return take_turn(model, clock, plan.uncounted, plan.steps,
-                     announced(model, batches, plan.ahead));
+  // No batch is announced before the first step of a turn, unlike in a run.
+  const auto turn_of = [&](Model& model, const Batches& batches, std::uint64_t uncounted) {
+    const auto in_order = [&, at = std::size_t{0}](std::uint64_t) mutable {
+      return at < batches.size() ? batches[at++] : nullptr;
+    };
+    ComingBatches coming(model, in_order, plan.ahead);
+    return take_turn(model, clock, uncounted, batches.size() - uncounted,
+                     [&](std::uint64_t step) { return coming.next(step); });
   };
   constexpr std::uint64_t kAtOnce = 10;
   for (std::uint64_t settled = 0; settled < plan.settle; settled += kAtOnce) {
     const Batches batches = next(std::min(kAtOnce, plan.settle - settled));
-    auto turn = take_turn(tiers, clock, 0, batches.size(), announced(tiers, batches, plan.ahead));
+    auto turn = turn_of(tiers, batches, 0);
     if (!turn) return pass(turn);
     report("settling, " + std::to_string(settled + batches.size()) + " steps", turn->rate, 0);
   }
@@ -196,11 +190,11 @@ Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
   LookupCounts lookups;
   for (std::uint64_t turn = 0; turn < plan.turns; ++turn) {
     const Batches batches = next(plan.uncounted + plan.steps);
-    auto slow = turn_of(tiers, batches);
+    auto slow = turn_of(tiers, batches, plan.uncounted);
     if (!slow) return pass(slow);
     lookups.all += slow->lookups.all;
     lookups.ready += slow->lookups.ready;
-    auto fast = turn_of(memory, batches);
+    auto fast = turn_of(memory, batches, plan.uncounted);
     if (!fast) return pass(fast);
     in_tiers.push_back(slow->rate);
     in_memory.push_back(fast->rate);

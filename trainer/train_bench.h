@@ -30,7 +30,7 @@ struct TrainBenchPlan {
   std::uint64_t turns = 7;  ///< At least 1.
   std::uint64_t settle = 10;
   std::uint64_t steps = 18;  ///< Measured steps of each turn.
-  std::size_t ahead = 0;     ///< Batches announced to the model before they are stepped on.
+  std::size_t ahead = 0;  ///< Batches announced to the model beyond the next one; 0: none at all.
 };
 
 /// Alternates between batches of `source` and its first batch repeated, so that other load on the
@@ -67,7 +67,7 @@ struct TableBenchPlan {
   std::uint64_t turns = 3;
   std::uint64_t uncounted = 2;  ///< Steps of a turn before its measurement starts.
   std::uint64_t steps = 12;     ///< Measured steps.
-  std::size_t ahead = 8;        ///< Batches announced before they are stepped on.
+  std::size_t ahead = 7;        ///< Batches announced beyond the next one.
 };
 
 /// Called with the progress: the finished part, and the rows a second in tiers and in memory (0:

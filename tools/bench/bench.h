@@ -38,8 +38,8 @@ struct BenchOptions {
   std::optional<std::string> other = {};
   std::string program = {};    ///< forebay itself, for benchmarks that start processes.
   std::string device = "cpu";  ///< Of the model that `train` trains.
-  TrainerSpec::ModelKind model = TrainerSpec::ModelKind::kDlrm;  ///< The same.
-  std::uint64_t batch_size = 0;  ///< The same; 0: the default of a job.
+  TrainerSpec::ModelKind model = TrainerSpec::ModelKind::kDlrm;  ///< What `train` trains.
+  std::uint64_t batch_size = 0;  ///< Of the batches for `train`; 0: the default of a job.
   std::string only = {};  ///< The only row, or of `store` the only part, to measure; empty: all.
   double request_price = 0.0004;   ///< Of a store, in dollars for 1,000 requests.
   double byte_price = 0;           ///< The same, for a GB.

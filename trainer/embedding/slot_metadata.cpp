@@ -47,6 +47,12 @@ std::size_t SlotCache::choose() {
   }
 }
 
+SlotCache::Share SlotCache::share_of(std::size_t member, std::size_t rows) const {
+  const std::size_t each = (rows + parts_.size() - 1) / parts_.size();
+  const std::size_t first = std::min(member * each, rows);
+  return {first, std::min(each, rows - first)};
+}
+
 /// Looks up the rows of slots.size() entries from `first` on. They lie all over the memory, so what
 /// later ones need is fetched meanwhile.
 void SlotCache::find_part(std::span<const Row> rows, std::uint64_t turn,
@@ -86,13 +92,11 @@ void SlotCache::find(std::span<const Row> rows, std::uint64_t turn, std::span<st
     missing = parts_[0].missing;
     return;
   }
-  const std::size_t each = (rows.size() + parts_.size() - 1) / parts_.size();
   team_.run([&](std::size_t member) {
     Part& part = parts_[member];
     part.missing.clear();
     part.pins = {};
-    const std::size_t first = std::min(member * each, rows.size());
-    const std::size_t count = std::min(each, rows.size() - first);
+    const auto [first, count] = share_of(member, rows.size());
     find_part(rows.subspan(first, count), turn, slots.subspan(first, count), first, part);
   });
   for (const Part& part : parts_) {
@@ -102,10 +106,9 @@ void SlotCache::find(std::span<const Row> rows, std::uint64_t turn, std::span<st
 }
 
 void SlotCache::count_uses(std::span<const std::int32_t> slots) {
-  const std::size_t each = (slots.size() + parts_.size() - 1) / parts_.size();
   team_.run([&](std::size_t member) {
-    const std::size_t first = std::min(member * each, slots.size());
-    for (const std::int32_t at : slots.subspan(first, std::min(each, slots.size() - first))) {
+    const auto [first, count] = share_of(member, slots.size());
+    for (const std::int32_t at : slots.subspan(first, count)) {
       std::uint8_t& spared = slots_[static_cast<std::size_t>(at)].spared;
       spared = std::min<std::uint8_t>(spared + 1, kMostSpared);
     }

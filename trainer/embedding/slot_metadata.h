@@ -275,6 +275,12 @@ class SlotCache {
     if (turn != kOutOfTurn) return pins_.pin(slot, turn);
     if (!std::exchange(slots_[slot].lent, true)) lent_.push_back(slot);
   }
+  /// The rows of a batch that a member of the team works on.
+  struct Share {
+    std::size_t first, count;
+  };
+
+  Share share_of(std::size_t member, std::size_t rows) const;
   void find(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
             std::vector<std::uint32_t>& missing);
   void find_part(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
