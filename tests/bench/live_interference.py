@@ -110,7 +110,7 @@ def run(case, allocation, policy, seconds):
     """One run; policy None: the allocation stays. Returns rows/s."""
     bench = case.bench
     sets = [f"pipeline.allocation.{stage}={count}" for stage, count in zip(STAGES, allocation)]
-    sets += [f"pipeline.max_actors={max(sum(allocation), 2 * bench.given.cpus + 4)}"]
+    sets += [f"pipeline.max_actors={max(map(sum, bench.given.fixed.values()))}"]
     sets += [f"tuner.mode={'off' if policy is None else 'on'}", f"tuner.policy={policy or 'intune'}"]
     words = [word for each in sets for word in ("--set", each)]
     restart = ["--restart"] if case.command == "train" else []
@@ -118,9 +118,14 @@ def run(case, allocation, policy, seconds):
         process = subprocess.Popen([bench.forebay, case.command, "job.toml", "--json", *restart, *words],
                                    cwd=bench.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    start_new_session=True)
-        case.during(process, seconds)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
+        try:
+            case.during(process, seconds)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate()
+        except BaseException:  # What ends this script must not leave a job beside whatever is measured next.
+            process.kill()
+            process.wait()
+            raise
     if not out.strip():
         raise RuntimeError(f"{case.name}: the job said {err.strip().splitlines()[-1:]}")
     rate = json.loads(out.splitlines()[-1])["rows_per_second"]

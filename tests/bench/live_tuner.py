@@ -20,6 +20,7 @@ import shutil
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -139,6 +140,7 @@ def spread(values):
 
 def main():
     given = options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # As Ctrl-C: jobs and data go, too.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="forebay-live-"))
     try:
         bench = Bench(given, folder)
