@@ -25,10 +25,6 @@ constexpr double kFewestOnTheWay = 2;
 constexpr double kMostOnTheWay = 32;
 constexpr std::chrono::milliseconds kRatePeriod(200);
 
-std::vector<std::uint32_t> one_each(const JobRun& run) {
-  return std::vector<std::uint32_t>(run.plan().stages().size(), 1);
-}
-
 /// Memory of a split that the node holds. One that is made in parts has its pieces, and beside them
 /// the parts that are packed and wait for the others.
 std::uint64_t bytes_of_split(const MemorySizes& sizes) {
@@ -48,8 +44,9 @@ constexpr std::uint32_t kUsualWaiting = 2;
 
 tuner::PipelineDescription description_of(const WorkerPipeline::Options& options) {
   const MemorySizes& sizes = options.stages.sizes();
-  tuner::PipelineDescription description = describe_stages(
-      options.job, options.limits.cpus, sizes, options.resident_before, StageGroups::apart());
+  const StageGroups& groups = options.stages.stages().groups();
+  tuner::PipelineDescription description =
+      describe_stages(options.job, options.limits.cpus, sizes, options.resident_before, groups);
   description.default_prefetch = kUsualWaiting;
   description.max_prefetch = kMostWaiting;
   description.rows_per_split = options.rows_per_split;
@@ -134,10 +131,11 @@ NodeStages::NodeStages(Options options)
                           .seed = options_.run.order().seed,
                           .permutes_rows = order_.permutes_rows(),
                           .buffers = buffers_},
-               .actors = one_each(options_.run),
+               .actors = options_.run.first_actors(),
                .mailbox_bytes = sizing_.sizes().usual_split,
                .clock = options_.run.clock(),
-               .owner = *this}) {
+               .owner = *this,
+               .groups = options_.run.groups()}) {
   resized();
   stages_.start();
 }

@@ -153,9 +153,6 @@ std::vector<Contradiction> contradictions(const JobSpec& job, const StageGroups&
        "to workers; move it into a module that they can import (forebay worker --python-path DIR)"},
       {!job.cluster.local && !job.cluster.used(),
        "cluster.local = false, but no worker can join; set cluster.listen, too"},
-      {job.cluster.used() && job.pipeline.fuse.how == FuseSpec::How::kListed,
-       "pipeline.fuse lists stages, but where workers may join, each stage has actors of its own; "
-       "remove it or cluster.listen"},
       {job.run.stall_fail < job.run.stall_after, "run.stall_fail must be at least run.stall_after"},
   };
 }

@@ -80,16 +80,6 @@ std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
   return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
 }
 
-/// The stages that one actor does in one go: those that the job lists, or by default all that can,
-/// where the tuner decides how many actors there are and no other node makes splits.
-StageGroups groups_of(const JobSpec& job, bool is_remote, const JobRun::Sharing& sharing) {
-  const bool is_auto = job.pipeline.fuse.how == FuseSpec::How::kAuto && job.tuner.mode == "on";
-  if (sharing.dispatch != nullptr) return StageGroups::apart();
-  if (is_auto) return group_all(job.stages, job.transforms, is_remote);
-  auto listed = listed_groups(job.pipeline.fuse.groups, job.stages);
-  return listed ? *listed : StageGroups::apart();  // The job file was checked.
-}
-
 FileSystems file_systems_of(const JobSpec& job, const JobRun::Hooks& hooks) {
   constexpr std::uint64_t kMostAhead = std::uint64_t{64} << 20;
   StoreClientOptions options;
@@ -299,6 +289,19 @@ std::uint64_t JobRun::used_bytes() const {
 
 MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
 
+StageGroups JobRun::groups() const {
+  if (job_.pipeline.fuse.how == FuseSpec::How::kAuto && job_.tuner.mode == "on") {
+    return group_all(job_.stages, job_.transforms, dataset_->is_remote());
+  }
+  auto listed = listed_groups(job_.pipeline.fuse.groups, job_.stages);
+  return listed ? *listed : StageGroups::apart();  // The job file was checked.
+}
+
+std::vector<std::uint32_t> JobRun::first_actors() const {
+  const bool spread = job_.pipeline.fuse.how == FuseSpec::How::kAuto;
+  return start_actors(groups(), job_.pipeline.actors, job_.pipeline.cpus, spread);
+}
+
 Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing) {
   const Sizing sizing(*dataset_, *plan_, order_);
   resident += store_bytes();
@@ -316,13 +319,11 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
   memory_watch_ = std::make_unique<MemoryWatch>([this] { return accounted_bytes(); },
                                                 [this] { return plan_->child_bytes(); });
   started_ = clock_.now();
-  const StageGroups groups = groups_of(job_, dataset_->is_remote(), sharing);
-  const bool spread = job_.pipeline.fuse.how == FuseSpec::How::kAuto;
   pipeline_ = std::make_unique<Pipeline>(Pipeline::Options{
       .dataset = *dataset_,
       .plan = *plan_,
       .order = order_,
-      .actors = start_actors(groups, job_.pipeline.actors, job_.pipeline.cpus, spread),
+      .actors = first_actors(),
       .memory = *memory,
       .decode = decode(),
       .start = begin_,
@@ -332,7 +333,7 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
       .on_batch = announce_,
       .dispatch = sharing.dispatch,
       .makes_splits = sharing.makes_splits,
-      .groups = groups,
+      .groups = groups(),
       .share = share_,
       .counts = remaining_ ? &*remaining_ : nullptr});
   source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);

@@ -65,6 +65,12 @@ class JobRun {
   /// Returns the largest sizes of its splits and batches.
   MemorySizes sizes() const;
 
+  /// Returns which stages one actor does in one go, on every node of the job: those that the job
+  /// lists, or by default all that can, where the tuner decides how many actors there are.
+  StageGroups groups() const;
+  /// Returns the actors of each stage at the start, with these groups.
+  std::vector<std::uint32_t> first_actors() const;
+
   /// How splits are shared with other nodes. Everything it refers to outlives the pipeline.
   struct Sharing {
     SplitDispatch* dispatch = nullptr;  ///< Null: splits are not shared.

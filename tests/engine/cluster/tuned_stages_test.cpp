@@ -24,7 +24,7 @@ constexpr std::uint64_t kResident = 10 * kMiB;
 /// A job of five stages, the last of them named by the job, opened but not started.
 class Opened {
  public:
-  Opened() {
+  explicit Opened(FuseSpec::How fuse = FuseSpec::How::kNever) {
     std::string rows;
     for (int row = 0; row < 3000; ++row) {
       rows += "0";
@@ -40,7 +40,7 @@ class Opened {
     auto loaded = load_job(path, {}, {.cpus = 2, .memory_bytes = 256 * kMiB});
     REQUIRE(loaded);
     job = std::move(*loaded);
-    job.pipeline.fuse.how = FuseSpec::How::kNever;
+    job.pipeline.fuse.how = fuse;
     auto opened = JobRun::open(job, JobRun::Rows::kTraining, {});
     REQUIRE(opened);
     run = std::move(*opened);
@@ -75,8 +75,9 @@ class TrainersStages {
 /// The stages of a worker, with as much memory.
 class WorkersStages {
  public:
-  explicit WorkersStages(std::uint64_t more)
-      : stages_({.run = *job_.run,
+  explicit WorkersStages(std::uint64_t more, FuseSpec::How fuse = FuseSpec::How::kNever)
+      : job_(fuse),
+        stages_({.run = *job_.run,
                  .room = NodeStages::least_room_of(*job_.run) + more * kThreadBytes,
                  .done = [](std::uint64_t, const Frames&) {},
                  .failed = [](const Error&) {}}),
@@ -141,6 +142,20 @@ TEMPLATE_TEST_CASE("a tuned node has the job's stages, and what is applied is cu
   // The pipeline runs meanwhile: its account may move between two looks.
   CHECK(seen.memory_bytes > kResident);
   CHECK(seen.memory_peak >= seen.memory_bytes);
+}
+
+TEST_CASE("a worker fuses the stages that its trainer fuses", "[engine][tuned_stages]") {
+  WorkersStages node(8, FuseSpec::How::kAuto);
+  const auto& stages = node.tuned().description().stages;
+  REQUIRE(stages.size() == 2);
+  CHECK(stages[0].name == "load+decode+shuffle+transform");
+  CHECK(stages[1].name == "embed");
+  // A group has as many actors as stages, but at most as many as CPUs.
+  CHECK(node.tuned().current().actors == Counts{2, 1});
+  CHECK(node.stages().actors() == Counts{2, 2, 2, 2, 1});
+  CHECK(node.stages().actors_wanted() == 3);
+  node.tuned().apply({.actors = {3, 2}, .prefetch = 2});
+  CHECK(node.stages().actors() == Counts{3, 3, 3, 3, 2});
 }
 
 TEST_CASE("to a worker without splits its split client counts as busy", "[engine][tuned_stages]") {
