@@ -84,7 +84,7 @@ std::optional<Advised> CentralPolicy::ask_tuners(const tuner::Observation& seen)
   if (tuners.receiver() == nullptr) return std::nullopt;
   options_.question.seen = seen;
   options_.question.limits = seen.limits;
-  if (options_.link) options_.question.link = options_.link();
+  if (options_.link) options_.question.link = options_.link(seen);
   auto answer = ask(tuners, AskDecision(options_.question), kPatience).wait();
   return answer ? std::optional(std::move(*answer)) : std::nullopt;
 }

@@ -71,7 +71,8 @@ class CentralPolicy final : public tuner::Policy {
     AskDecision question;                     ///< What it asks, without observation and link.
     std::function<TunersRef()> tuners;        ///< Returns the tuners as they can be reached now.
     std::unique_ptr<tuner::Policy> own = {};  ///< Decides when they are silent.
-    std::function<LinkSeen()> link = {};      ///< Returns what is known of the link.
+    /// Returns what is known of the link, beside what was seen.
+    std::function<LinkSeen(const tuner::Observation&)> link = {};
     std::function<void(const Advised&)> obey = {};  ///< Applies advice other than the allocation.
     std::function<void(const std::string&)> say = {};  ///< Reports silence, and its end.
   };

@@ -210,7 +210,10 @@ std::unique_ptr<tuner::Policy> WorkerNode::policy_for(const std::string& node, s
           {.node = node, .description = context.description, .limits = context.limits, .seen = {}},
       .tuners = [this] { return tuners(); },
       .own = own ? std::move(*own) : nullptr,
-      .link = [this] { return advice_([this]() -> LinkSeen { return link_seen_; }); },
+      .link =
+          [this](const tuner::Observation&) {
+            return advice_([this]() -> LinkSeen { return link_seen_; });
+          },
       .obey = [this](const Advised& advised) { obey(advised); },
       .say = options_.say});
 }

@@ -90,6 +90,7 @@ void EmulatedNode::apply(const tuner::Allocation& allocation) {
 }
 
 std::uint32_t EmulatedNode::slots() const {
+  if (!fed_) return 0;
   const tuner::Census census = pipeline_.census();
   std::uint32_t slots = model_.queue_splits * static_cast<std::uint32_t>(census.asked.size() - 1);
   for (const std::uint32_t actors : census.asked) slots += actors;

@@ -58,12 +58,15 @@ class EmulatedNode final : scheduler::SplitExecutor,
   void stop();
 
   void apply(const tuner::Allocation& allocation);
+  /// Whether it asks for splits; a node that is not fed finishes what it holds.
+  void set_fed(bool fed) { fed_ = fed; }
   tuner::PipelineObserver& observer() { return observer_; }
   const tuner::PipelineObserver& observer() const { return observer_; }
   double full_seconds() const { return outlet_->full_seconds(); }
   std::optional<Error> failure() const { return pipeline_.failure(); }
 
-  /// Splits that it holds at most: in work, in queues, on its link, and leased ahead.
+  /// Splits that it holds at most: in work, in queues, on its link, and leased ahead; 0 if it is
+  /// not fed.
   std::uint32_t slots() const override;
 
  private:
@@ -87,6 +90,7 @@ class EmulatedNode final : scheduler::SplitExecutor,
   const tuner::PipelineModel model_;  // with the node's limits
   scheduler::WorkerActor::Ref worker_;
   std::atomic<std::uint64_t> opening_{0};
+  std::atomic<bool> fed_{true};
   std::shared_ptr<NodeOutlet> outlet_;
   tuner::PipelineObserver observer_;
   tuner::EmulatedPipeline pipeline_;

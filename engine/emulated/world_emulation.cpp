@@ -9,10 +9,14 @@
 #include "core/base/random.h"
 #include "core/runtime/actor_host.h"
 #include "core/runtime/synchronized.h"
+#include "engine/cluster/central_tuner.h"
+#include "engine/emulated/emulated_central.h"
 #include "engine/emulated/world_machine.h"
 #include "tuner/live/tuner_actor.h"
 #include "tuner/policy/policies.h"
+#include "tuner/world/node_pipeline.h"
 #include "tuner/world/world_layout.h"
+#include "tuner/world/world_sums.h"
 
 namespace forebay {
 namespace {
@@ -40,15 +44,6 @@ WorldTotals totals_of(const WorldMachine& machine) {
   return totals;
 }
 
-/// Actors that each node may have so that all threads stay within the limit.
-std::uint32_t most_actors(const tuner::PipelineModel& model) {
-  const std::size_t nodes = model.nodes.size();
-  const std::size_t beside =
-      std::min(WorldMachine::threads_beside(nodes), WorldMachine::kMostThreads);
-  const std::size_t each = (WorldMachine::kMostThreads - beside) / nodes;
-  return static_cast<std::uint32_t>(std::max(each, model.stages.size()));
-}
-
 Status check_threads_of(const EmulationSpec& spec) {
   const std::size_t beside = WorldMachine::threads_beside(spec.model.nodes.size());
   const std::size_t wanted = beside + spec.allocation.total_actors();
@@ -66,17 +61,11 @@ struct NodePolicies {
   std::unique_ptr<tuner::Policy> fallback;
 };
 
-/// What is declared of a node, with so few actors that the threads suffice.
-tuner::PipelineDescription description_of_node(const tuner::PipelineModel& model, std::size_t k) {
-  tuner::PipelineDescription description = tuner::node_description(model, k);
-  description.max_actors = most_actors(model);
-  return description;
-}
-
-Result<NodePolicies> policies_of(const EmulationSpec& spec, std::size_t k) {
+Result<NodePolicies> policies_of(const EmulationSpec& spec, const WorldMachine& machine,
+                                 std::size_t k) {
   const tuner::NodeModel node = tuner::model_at(spec.model, 0).nodes[k];
   const tuner::PolicyContext context{
-      .description = description_of_node(spec.model, k),
+      .description = machine.description_of(k),
       .limits = {.cpus = node.cpus, .memory_bytes = node.memory_bytes},
       .seed = k == 0 ? spec.seed : mix64(spec.seed, k),
       .fixed = tuner::part_of_node(spec.allocation, spec.model, k),
@@ -110,7 +99,6 @@ class WorldEmulation {
   void observe_all();
   void note(std::size_t node, const tuner::Decision& decision);
   void show();
-  tuner::Allocation allocation() const;
   tuner::Observation measured();
   EmulationOutcome outcome();
 
@@ -140,12 +128,19 @@ Result<EmulationOutcome> WorldEmulation::run(std::vector<NodePolicies> policies)
 
 void WorldEmulation::run_tuned(std::vector<NodePolicies> policies) {
   const SystemClock clock;
-  std::vector<EmulatedNodePipeline> pipelines;
+  std::vector<tuner::NodePipeline> pipelines;
   pipelines.reserve(policies.size());  // Tuners refer to them.
   ActorSystem system({}, clock);
+  if (spec_.policy == kCentralTuner) {
+    const TunersRef central = start_central(system, machine_, spec_.model, spec_.period);
+    for (std::size_t k = 0; k < policies.size(); ++k) {
+      policies[k].policy =
+          central_policy_of(k, machine_, spec_.model, central, std::move(policies[k].policy));
+    }
+  }
   std::vector<tuner::TunerActor::Ref> tuners;
   for (std::size_t k = 0; k < policies.size(); ++k) {
-    pipelines.emplace_back(machine_, description_of_node(spec_.model, k), k);
+    pipelines.emplace_back(machine_, k);
     const auto make_tuner = [this, &clock, &pipelines, &policies, k] {
       return std::make_unique<tuner::Tuner>(tuner::Tuner::Options{
           .tuned_pipeline = pipelines[k],
@@ -203,16 +198,6 @@ void WorldEmulation::note(std::size_t node, const tuner::Decision& decision) {
   });
 }
 
-tuner::Allocation WorldEmulation::allocation() const {
-  tuner::Allocation whole;
-  for (std::size_t k = 0; k < machine_.nodes(); ++k) {
-    const tuner::CurrentState part = machine_.current_of(k);
-    whole.actors.insert(whole.actors.end(), part.actors.begin(), part.actors.end());
-    if (spec_.model.nodes[k].trainer) whole.prefetch = part.prefetch;
-  }
-  return whole;
-}
-
 void WorldEmulation::show() {
   recent_.push_back(totals_of(machine_));
   const WorldTotals& now = recent_.back();
@@ -222,14 +207,10 @@ void WorldEmulation::show() {
   view.seconds = now.seconds;
   view.splits_per_second = static_cast<double>(now.trained.trained - then.trained.trained) / passed;
   view.cpus_busy = (now.cpu_seconds() - then.cpu_seconds()) / passed;
-  view.allocation = allocation();
-  view.limits.cpus = 0;
-  for (std::size_t k = 0; k < machine_.nodes(); ++k) {
-    const tuner::CurrentState part = machine_.current_of(k);
-    view.memory_bytes += part.memory_bytes;
-    view.limits.cpus += part.limits.cpus;
-    view.limits.memory_bytes += part.limits.memory_bytes;
-  }
+  const tuner::CurrentState current = machine_.current();
+  view.allocation = current.allocation();
+  view.memory_bytes = current.memory_bytes;
+  view.limits = current.limits;
   if (passed >= kShownOver) recent_.erase(recent_.begin());
   hooks_.show(view);
 }
@@ -237,18 +218,11 @@ void WorldEmulation::show() {
 /// The observations of all nodes as that of one pipeline, whose stages are the world's lines.
 tuner::Observation WorldEmulation::measured() {
   const WorldTotals end = totals_of(machine_);
-  tuner::Observation whole{.at_seconds = end.seconds, .limits = {.cpus = 0}};
+  tuner::Observation whole{.limits = {.cpus = 0}};
   for (std::size_t k = 0; k < machine_.nodes(); ++k) {
-    const tuner::Observation part = sum_of(seen_[k]);
-    whole.stages.insert(whole.stages.end(), part.stages.begin(), part.stages.end());
-    whole.limits.cpus += part.limits.cpus;
-    whole.limits.memory_bytes += part.limits.memory_bytes;
-    whole.memory_bytes += part.memory_bytes;
-    whole.memory_peak += part.memory_peak;
-    if (!spec_.model.nodes[k].trainer) continue;
-    whole.prefetch = part.prefetch;
-    whole.prefetch_fill = part.prefetch_fill;
+    tuner::add_node(sum_of(seen_[k]), spec_.model.nodes[k].trainer, whole);
   }
+  whole.at_seconds = end.seconds;
   const double paused = tuner::paused_between(spec_.model, half_.seconds, end.seconds);
   whole.seconds = end.seconds - half_.seconds - paused;
   whole.trainer_steps = end.trained.trained - half_.trained.trained;
@@ -260,7 +234,7 @@ tuner::Observation WorldEmulation::measured() {
 EmulationOutcome WorldEmulation::outcome() {
   ModelledFigures& figures = outcome_.figures;
   figures.measured = measured();
-  figures.allocation = allocation();
+  figures.allocation = machine_.current().allocation();
   const double end = figures.measured.at_seconds;
   figures.paused_seconds = tuner::paused_between(spec_.model, half_.seconds, end);
   const double length = std::max(figures.seconds(), 1e-12);
@@ -293,15 +267,15 @@ EmulationOutcome WorldEmulation::outcome() {
 
 Result<EmulationOutcome> emulate_world(const EmulationSpec& spec, const EmulationHooks& hooks) {
   if (auto status = check_threads_of(spec); !status) return pass(status);
-  std::vector<NodePolicies> policies;
-  for (std::size_t k = 0; k < spec.model.nodes.size() && !spec.policy.empty(); ++k) {
-    auto made = policies_of(spec, k);
-    if (!made) return pass(made);
-    policies.push_back(std::move(*made));
-  }
   const SystemClock clock;
   auto machine = WorldMachine::make(spec.model, spec.seed, clock);
   if (!machine) return pass(machine);
+  std::vector<NodePolicies> policies;
+  for (std::size_t k = 0; k < spec.model.nodes.size() && !spec.policy.empty(); ++k) {
+    auto made = policies_of(spec, **machine, k);
+    if (!made) return pass(made);
+    policies.push_back(std::move(*made));
+  }
   return WorldEmulation(spec, hooks, **machine).run(std::move(policies));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tuner/world/world_layout.h"
+#include "tuner/world/world_sums.h"
 
 namespace forebay {
 namespace {
@@ -25,6 +26,7 @@ std::size_t WorldMachine::threads_beside(std::size_t nodes) {
 WorldMachine::WorldMachine(const tuner::PipelineModel& model, std::uint64_t seed,
                            const Clock& clock)
     : model_(model),
+      description_(tuner::world_description(model)),
       clock_(clock),
       own_(tuner::trainer_node_of(model)),
       machine_(model, seed, clock),
@@ -108,6 +110,7 @@ Status WorldMachine::bring_back(std::size_t k) {
   if (k == own_) own_node_ = node->get();
   locks_[k]([&] {
     (*node)->apply(parts_[k].wanted);
+    (*node)->set_fed(parts_[k].fed);
     parts_[k].node = std::move(*node);
     parts_[k].full_before = 0;
   });
@@ -236,6 +239,56 @@ void WorldMachine::apply_to(std::size_t k, const tuner::Allocation& allocation) 
     if (parts_[k].node) parts_[k].node->apply(allocation);
   });
   count_slots();
+}
+
+void WorldMachine::set_fed(std::size_t k, bool fed) {
+  locks_[k]([&] {
+    parts_[k].fed = fed;
+    if (parts_[k].node) parts_[k].node->set_fed(fed);
+  });
+  count_slots();
+}
+
+tuner::PipelineDescription WorldMachine::description_of(std::size_t k) const {
+  const std::size_t beside = std::min(threads_beside(nodes()), kMostThreads);
+  const std::size_t each = std::max((kMostThreads - beside) / nodes(), model_.stages.size());
+  tuner::PipelineDescription description = tuner::node_description(model_, k);
+  description.max_actors = static_cast<std::uint32_t>(each);
+  return description;
+}
+
+void WorldMachine::apply(const tuner::Allocation& allocation) {
+  for (std::size_t k = 0; k < nodes(); ++k) {
+    apply_to(k, tuner::part_of_node(allocation, model_, k));
+  }
+}
+
+tuner::CurrentState WorldMachine::current() const {
+  tuner::CurrentState whole{.limits = {.cpus = 0}};
+  for (std::size_t k = 0; k < nodes(); ++k) tuner::add_node(current_of(k), k == own_, whole);
+  return whole;
+}
+
+tuner::Observation WorldMachine::observe() {
+  tuner::Observation whole{.limits = {.cpus = 0}};
+  for (std::size_t k = 0; k < nodes(); ++k) tuner::add_node(observe_node(k), k == own_, whole);
+  return whole;
+}
+
+double WorldMachine::paused_seconds() const { return tuner::paused_between(model_, 0, now()); }
+
+tuner::SimTotals WorldMachine::totals() const {
+  const ModelledTrainer::Totals done = trained();
+  tuner::SimTotals totals{.seconds = now(),
+                          .trained = done.trained,
+                          .trainer_wait_seconds = done.wait_seconds,
+                          .out_of_memory = out_of_memory()};
+  for (std::size_t k = 0; k < nodes(); ++k) {
+    const tuner::NodeTotals part = totals_of(k);
+    totals.cpu_seconds += part.cpu_seconds;
+    totals.memory_peak = std::max(totals.memory_peak, part.memory_peak);
+  }
+  return totals;
 }
 
 tuner::NodeTotals WorldMachine::totals_of(std::size_t k) const {

@@ -17,7 +17,7 @@
 #include "tuner/emulated/machine_thread.h"
 #include "tuner/sim/simulator.h"
 #include "tuner/tuned_pipeline.h"
-#include "tuner/world/world_simulator.h"
+#include "tuner/world/modelled_world.h"
 
 namespace forebay {
 
@@ -26,10 +26,10 @@ namespace forebay {
 /// the work, the links and the trainer are modelled.
 ///
 /// Starts at once, with one actor per stage and node. Nodes are lost and come back as the model's
-/// events say. observe() and apply() of a node belong to that node's tuner's thread, run_until() to
-/// the owner's; the other methods to any thread. After running out of memory on any node it stands
-/// still.
-class WorldMachine {
+/// events say. A node may have so many actors that kMostThreads suffice. observe_node() and
+/// apply_to() of a node belong to that node's tuner's thread, run_until(), observe() and apply() to
+/// the owner's; the other methods to any thread.
+class WorldMachine final : public tuner::ModelledWorld {
  public:
   static constexpr std::size_t kMostThreads = 256;
 
@@ -39,35 +39,44 @@ class WorldMachine {
   /// `model` has named nodes. `clock` must be the machine's monotonic clock.
   static Result<std::unique_ptr<WorldMachine>> make(const tuner::PipelineModel& model,
                                                     std::uint64_t seed, const Clock& clock);
-  ~WorldMachine();
+  ~WorldMachine() override;
   WorldMachine(const WorldMachine&) = delete;
   WorldMachine& operator=(const WorldMachine&) = delete;
 
   /// Sleeps until `seconds` since the start have passed, and loses nodes and brings them back in
   /// time; returns earlier if the machine runs out of memory.
-  void run_until(double seconds);
+  void run_until(double seconds) override;
 
-  std::size_t nodes() const { return parts_.size(); }
-  bool present(std::size_t node) const;
-  tuner::CurrentState current_of(std::size_t node) const;
-  /// As WorldSimulator::observe_node.
-  tuner::Observation observe_node(std::size_t node);
-  void apply_to(std::size_t node, const tuner::Allocation& allocation);
-  tuner::NodeTotals totals_of(std::size_t node) const;
+  const tuner::PipelineDescription& description() const override { return description_; }
+  tuner::CurrentState current() const override;
+  tuner::Observation observe() override;
+  void apply(const tuner::Allocation& allocation) override;
+  tuner::SimTotals totals() const override;
+
+  std::size_t nodes() const override { return parts_.size(); }
+  double now() const override { return machine_.now(); }
+  double paused_seconds() const override;
+  bool present(std::size_t node) const override;
+  tuner::PipelineDescription description_of(std::size_t node) const override;
+  tuner::CurrentState current_of(std::size_t node) const override;
+  tuner::Observation observe_node(std::size_t node) override;
+  void apply_to(std::size_t node, const tuner::Allocation& allocation) override;
+  void set_fed(std::size_t node, bool fed) override;
+  tuner::NodeTotals totals_of(std::size_t node) const override;
+  /// The error if the system could not start a thread, or the head lost its job.
+  std::optional<Error> failure() const override;
+
   ModelledTrainer::Totals trained() const { return trainer_.totals(); }
-
-  double now() const { return machine_.now(); }
   bool out_of_memory() const;
   /// How late threads wake on this machine; if they wake late, the figures mean little.
   tuner::Lateness lateness() const { return machine_.lateness(); }
-  /// The error if the system could not start a thread, or the head lost its job.
-  std::optional<Error> failure() const;
 
  private:
   /// A node, there or not, and what is kept of it while it is not.
   struct Part {
     std::unique_ptr<EmulatedNode> node = {};  // null: lost
     tuner::Allocation wanted = {};
+    bool fed = true;
     std::uint64_t memory_peak = 0;
     bool out_of_memory = false;
     double observed_at = 0;
@@ -88,6 +97,7 @@ class WorldMachine {
   void add_consumer(std::size_t node, tuner::Observation& seen);
 
   const tuner::PipelineModel model_;
+  const tuner::PipelineDescription description_;
   const Clock& clock_;
   const std::size_t own_;
   mutable tuner::MachineThread machine_;
@@ -99,25 +109,6 @@ class WorldMachine {
   std::vector<Part> parts_;
   std::atomic<std::uint64_t> slots_{0};  // of all nodes
   std::optional<Error> failure_;         // owner's thread
-};
-
-/// One node of an emulated world as a tuned pipeline: what its own tuner sees and sets. The machine
-/// outlives it.
-class EmulatedNodePipeline final : public tuner::TunedPipeline {
- public:
-  EmulatedNodePipeline(WorldMachine& machine, tuner::PipelineDescription description,
-                       std::size_t node)
-      : machine_(machine), node_(node), description_(std::move(description)) {}
-
-  const tuner::PipelineDescription& description() const override { return description_; }
-  tuner::CurrentState current() const override { return machine_.current_of(node_); }
-  tuner::Observation observe() override { return machine_.observe_node(node_); }
-  void apply(const tuner::Allocation& allocation) override { machine_.apply_to(node_, allocation); }
-
- private:
-  WorldMachine& machine_;
-  const std::size_t node_;
-  const tuner::PipelineDescription description_;
 };
 
 }  // namespace forebay

@@ -143,7 +143,7 @@ void score(const PipelineModel& model, Scores& scores, bool alone) {
   };
   const auto run = [&](const char* policy) {
     return run_one({.model = model, .policy = policy, .decisions = 60, .find_best = find},
-                   simulated_worlds(), {});
+                   simulated_machines(), {});
   };
   const ComparedRun central = run("central");
   const std::size_t late = central.record.trace.periods.size() - 20;

@@ -85,7 +85,7 @@ Result<Case> case_of(const std::string& argument, double seconds) {
 }
 
 double simulated(const Case& of, std::uint64_t seed) {
-  const auto machine = tuner::simulated_worlds()(of.model, seed);
+  const auto machine = tuner::simulator_for(of.model, seed);
   machine->apply(of.allocation);
   machine->run_until(of.seconds / 2);
   const std::uint64_t before = machine->totals().trained;

@@ -210,9 +210,23 @@ class TuneCompare(Scenario):
         self.assertEqual(without_times(again), without_times(result))
         self.assertEqual(kept.stat().st_mtime_ns, before)
 
-    def test_tune_compare_simulates_a_world_of_several_nodes_only(self):
+    def test_a_world_of_several_nodes_is_compared_in_real_time(self):
         path = self.put_world()
-        self.assert_refused(Running(["tune", "compare", path, "--machine", "emulated"], self.folder).wait(), 2, "simulat")
+        result = self.assert_done(self.compare(path, "--machine", "emulated", "--policies", "central,greedy", "--seeds", "1",
+                                               "--decisions", "5", "--json"))
+        self.assertEqual([run["policy"] for run in result["runs"]], ["central", "greedy"])
+        for run in result["runs"]:
+            self.assertEqual(run["faults"], 0)
+            self.assertFalse(run["out_of_memory"])
+            self.assertGreater(run["ratio_overall"], 0.2)
+            self.assertEqual([node["name"] for node in run["nodes"]], ["n1", "n2"])
+            self.assertAlmostEqual(sum(node["share"] for node in run["nodes"]), 1)
+        tuned = self.assert_done(Running(["emulate", path, "--policy", "central", "--period", "500ms", "--seconds", "4",
+                                          "--json"], self.folder).wait(60))
+        self.assertGreater(sum(tuned["allocation"].values()), 6)
+
+    def test_a_world_of_several_nodes_is_simulated_by_node(self):
+        path = self.put_world()
         figures = self.assert_done(Running(["simulate", path, "--allocation", "udf=4,n2.udf=2", "--seconds", "60",
                                             "--json"], self.folder).wait())
         self.assertEqual(figures["allocation"], {"n1.load": 1, "n1.udf": 4, "n1.batch": 1,

@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "tuner/world/world_layout.h"
+#include "tuner/world/world_sums.h"
 
 namespace forebay::tuner {
 
 /// A node that is observed together with all others.
 class CentralRun::Part final : public TunedPipeline {
  public:
-  Part(CentralRun& run, const PipelineModel& model, std::size_t node)
-      : run_(run), node_(node), pipeline_(run.world_, model, node) {}
+  Part(CentralRun& run, std::size_t node) : run_(run), node_(node), pipeline_(run.world_, node) {}
 
   const PipelineDescription& description() const override { return pipeline_.description(); }
   CurrentState current() const override { return pipeline_.current(); }
@@ -32,8 +32,8 @@ class CentralRun::PartPolicy final : public Policy {
 
   std::string_view name() const override { return kCentralPolicy; }
   Proposal decide(const Observation&) override {
-    const NodeAdvice& advice = run_.advice_for(node_);
-    return {.allocation = advice.allocation,
+    NodeAdvice advice = run_.advice_for(node_);
+    return {.allocation = std::move(advice.allocation),
             .expected_splits_per_second = advice.splits_per_second,
             .reason = run_.reason_};
   }
@@ -43,10 +43,10 @@ class CentralRun::PartPolicy final : public Policy {
   std::size_t node_;
 };
 
-CentralRun::CentralRun(WorldSimulator& world, const PipelineModel& model)
-    : world_(world), own_(trainer_node_of(model)) {
+CentralRun::CentralRun(ModelledWorld& world, const PipelineModel& model)
+    : world_(world), own_(trainer_node_of(model)), unread_(world.nodes()), advice_(world.nodes()) {
   for (std::size_t k = 0; k < world.nodes(); ++k) {
-    nodes_.push_back(std::make_unique<Part>(*this, model, k));
+    nodes_.push_back(std::make_unique<Part>(*this, k));
   }
 }
 
@@ -71,15 +71,17 @@ double CentralRun::mean_fed() const {
          static_cast<double>(counted);
 }
 
-const Observation& CentralRun::observation_of(std::size_t node) {
-  gather();
+Observation CentralRun::observation_of(std::size_t node) {
+  if (!unread_[node]) gather();
+  unread_[node] = false;
   return seen_[node];
 }
 
 void CentralRun::gather() {
-  if (std::exchange(gathered_at_, world_.now()) == world_.now()) return;
   seen_.clear();
   for (const auto& node : nodes_) seen_.push_back(node->observe_alone());
+  unread_.assign(nodes_.size(), true);
+  std::ranges::fill(advice_, std::nullopt);
 }
 
 TrainerReport CentralRun::trainer_report() {
@@ -93,10 +95,9 @@ TrainerReport CentralRun::trainer_report() {
   return report;
 }
 
-const NodeAdvice& CentralRun::advice_for(std::size_t node) {
-  gather();
-  if (std::exchange(decided_at_, world_.now()) != world_.now()) decide();
-  return advice_[node];
+NodeAdvice CentralRun::advice_for(std::size_t node) {
+  if (!advice_[node]) decide();
+  return *std::exchange(advice_[node], std::nullopt);
 }
 
 void CentralRun::decide() {
@@ -104,20 +105,17 @@ void CentralRun::decide() {
   std::vector<std::size_t> asked;
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     if (!world_.present(k)) continue;
-    const StageObservation& last = seen_[k].stages.back();
     asked.push_back(k);
-    report.nodes.push_back(
-        {.name = std::to_string(k),
-         .trainer = k == own_,
-         .description = nodes_[k]->description(),
-         .limits = seen_[k].limits,
-         .seen = seen_[k],
-         .blocked = last.actor_seconds > 0 ? last.output_wait_seconds / last.actor_seconds : 0});
+    report.nodes.push_back({.name = std::to_string(k),
+                            .trainer = k == own_,
+                            .description = nodes_[k]->description(),
+                            .limits = seen_[k].limits,
+                            .seen = seen_[k],
+                            .blocked = blocked_share(seen_[k])});
   }
   ClusterAdvice advice = planner_.decide(report);
   reason_ = advice.reason;
   fed_.push_back(advice.fed);
-  advice_.resize(nodes_.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
     world_.set_fed(asked[i], advice.nodes[i].fed);
     advice_[asked[i]] = std::move(advice.nodes[i]);

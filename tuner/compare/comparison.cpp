@@ -8,6 +8,7 @@
 #include "core/base/thread/parallel.h"
 #include "tuner/compare/world_run.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/world/world_simulator.h"
 
 namespace forebay::tuner {
 namespace {
@@ -110,7 +111,9 @@ Status check_run(const RunRequest& request) {
 
 ComparedRun run_one(const RunRequest& request, const MachineMaker& make_machine,
                     const std::function<bool()>& stopped) {
-  if (is_world(request.model)) return run_world(request, world_line(request), stopped);
+  if (is_world(request.model)) {
+    return *run_world(request, world_line(request), simulated_worlds(), stopped);
+  }
   const auto machine = make_machine(request.model, request.seed);
   const auto context = context_of(request, [&] { return machine->totals().seconds; });
   auto policy = make_policy(request.policy, context);
@@ -148,26 +151,35 @@ Status check_comparison(const ComparisonOptions& options) {
   return {};
 }
 
-std::vector<ComparedRun> compare(const ComparisonOptions& options) {
-  std::vector<std::optional<ComparedRun>> runs(runs_of(options));
+Result<std::vector<ComparedRun>> compare(const ComparisonOptions& options) {
+  std::vector<std::optional<Result<ComparedRun>>> runs(runs_of(options));
   const std::vector<std::vector<OracleSpan>> lines = world_lines(options);
   SharedCount done;
+  SharedCount failed;
+  const auto stopped = [&] { return wants_stop(options) || failed.get() > 0; };
   for_each_in_parallel(runs.size(), options.threads, [&](std::size_t number) {
-    if (wants_stop(options)) return;
-    const auto stopped = [&options] { return wants_stop(options); };
+    if (stopped()) return;
+    const RunRequest request = request_of(options, number);
     const auto& line = lines[number / (options.seeds * options.policies.size())];
-    ComparedRun run = line.empty()
-                          ? run_one(request_of(options, number), options.make_machine, stopped)
-                          : run_world(request_of(options, number), line, stopped);
-    if (run.record.stopped) return;
-    if (!options.keep_periods) run.record.trace = {};
+    auto run = line.empty() ? Result<ComparedRun>(run_one(request, options.make_machine, stopped))
+                            : run_world(request, line, options.make_world, stopped);
+    if (!run) {
+      failed.add(1);
+      run.error().message = request.model.name + ": " + run.error().message;
+    } else if (run->record.stopped) {
+      return;
+    } else if (!options.keep_periods) {
+      run->record.trace = {};
+    }
     runs[number] = std::move(run);
     const std::uint64_t count = done.add(1);
     if (options.progress) options.progress(count);
   });
   std::vector<ComparedRun> complete;
   for (auto& run : runs) {
-    if (run) complete.push_back(std::move(*run));
+    if (!run) continue;
+    if (!*run) return pass(*run);
+    complete.push_back(std::move(**run));
   }
   return complete;
 }

@@ -12,6 +12,7 @@
 #include "tuner/policy/policies.h"
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/simulator.h"
+#include "tuner/world/modelled_world.h"
 #include "tuner/world/oracle_line.h"
 
 namespace forebay::tuner {
@@ -75,6 +76,7 @@ struct ComparisonOptions {
   std::string weights = {};
   FindBest find_best = {};  ///< As RunRequest::find_best.
   MachineMaker make_machine;
+  WorldMaker make_world;               ///< Of models that are worlds.
   int threads = 1;                     ///< Concurrent runs.
   bool keep_periods = true;            ///< False: keeps only a run's figures, to save memory.
   std::function<bool()> stopped = {};  ///< Called every period, from any thread.
@@ -89,7 +91,7 @@ Status check_comparison(const ComparisonOptions& options);
 
 /// Runs the comparison; call check_comparison first. The result is ordered by pipeline, policy and
 /// seed, independent of the order of completion; runs that were stopped before their end are left
-/// out.
-std::vector<ComparedRun> compare(const ComparisonOptions& options);
+/// out. After an error of a world no further run begins; the error names the world.
+Result<std::vector<ComparedRun>> compare(const ComparisonOptions& options);
 
 }  // namespace forebay::tuner

@@ -9,7 +9,6 @@
 #include "tuner/compare/central_run.h"
 #include "tuner/world/node_pipeline.h"
 #include "tuner/world/world_layout.h"
-#include "tuner/world/world_simulator.h"
 
 namespace forebay::tuner {
 namespace {
@@ -38,11 +37,12 @@ class BestKnownPolicy final : public Policy {
   const std::size_t node_;
 };
 
-PolicyContext context_of_node(const RunRequest& request, std::size_t k) {
+PolicyContext context_of_node(const RunRequest& request, PipelineDescription description,
+                              std::size_t k) {
   const PipelineModel start = model_at(request.model, 0);
   const NodeModel node = nodes_of(start)[k];
   PolicyContext context;
-  context.description = node_description(request.model, k);
+  context.description = std::move(description);
   context.limits = {.cpus = node.cpus, .memory_bytes = node.memory_bytes};
   context.seed = k == 0 ? request.seed : mix64(request.seed, k);
   context.weights = request.weights;
@@ -50,18 +50,16 @@ PolicyContext context_of_node(const RunRequest& request, std::size_t k) {
 }
 
 /// What decides for a node where its policy fails.
-CentralRun::MakeFallback fallbacks_of(const RunRequest& request) {
-  return [&request](std::size_t k) {
-    auto plain = make_policy("intune:no-network", context_of_node(request, k));
-    return plain ? std::move(*plain) : nullptr;
-  };
+std::unique_ptr<Policy> fallback_of(const PolicyContext& context) {
+  auto plain = make_policy("intune:no-network", context);
+  return plain ? std::move(*plain) : nullptr;
 }
 
 std::vector<DrivenPart> parts_of(const RunRequest& request, const std::vector<OracleSpan>& line,
-                                 WorldSimulator& machine, std::vector<NodePipeline>& nodes) {
+                                 ModelledWorld& machine, std::vector<NodePipeline>& nodes) {
   std::vector<DrivenPart> parts;
   for (std::size_t k = 0; k < nodes.size(); ++k) {
-    const PolicyContext context = context_of_node(request, k);
+    const PolicyContext context = context_of_node(request, nodes[k].description(), k);
     std::unique_ptr<Policy> policy;
     if (request.policy == "oracle") {
       policy = std::make_unique<BestKnownPolicy>(request.model, line, k);
@@ -70,10 +68,9 @@ std::vector<DrivenPart> parts_of(const RunRequest& request, const std::vector<Or
       FOREBAY_CHECK(made.has_value());
       policy = std::move(*made);
     }
-    auto plain = make_policy("intune:no-network", context);
     parts.push_back({.pipeline = nodes[k],
                      .policy = std::move(policy),
-                     .fallback = plain ? std::move(*plain) : nullptr,
+                     .fallback = fallback_of(context),
                      .present = [&machine, k] { return machine.present(k); }});
   }
   return parts;
@@ -96,7 +93,7 @@ std::vector<OracleStretch> stretches_of(const PipelineModel& model,
   return stretches;
 }
 
-std::vector<NodeShare> shares_of(const PipelineModel& model, const WorldSimulator& machine,
+std::vector<NodeShare> shares_of(const PipelineModel& model, const ModelledWorld& machine,
                                  const std::vector<Period>& periods) {
   std::vector<NodeShare> shares;
   const double all = std::max(1.0, static_cast<double>(machine.totals().trained));
@@ -122,7 +119,8 @@ std::vector<NodeShare> shares_of(const PipelineModel& model, const WorldSimulato
 Status check_world_run(const RunRequest& request) {
   if (request.policy == "oracle" || request.policy == kCentralPolicy) return {};
   for (std::size_t k = 0; k < nodes_of(request.model).size(); ++k) {
-    auto made = make_policy(request.policy, context_of_node(request, k));
+    auto made = make_policy(request.policy,
+                            context_of_node(request, node_description(request.model, k), k));
     if (!made) return pass(made);
   }
   return {};
@@ -136,12 +134,14 @@ std::vector<OracleSpan> world_line(const RunRequest& request) {
   return oracle_line(request.model, kPeriodSeconds * static_cast<double>(decisions), find);
 }
 
-ComparedRun run_world(const RunRequest& request, const std::vector<OracleSpan>& line,
-                      const std::function<bool()>& stopped) {
+Result<ComparedRun> run_world(const RunRequest& request, const std::vector<OracleSpan>& line,
+                              const WorldMaker& make, const std::function<bool()>& stopped) {
   const PipelineModel& model = request.model;
-  WorldSimulator machine(model, request.seed);
+  auto made = make(model, request.seed);
+  if (!made) return pass(made);
+  ModelledWorld& machine = **made;
   std::vector<NodePipeline> nodes;
-  for (std::size_t k = 0; k < machine.nodes(); ++k) nodes.emplace_back(machine, model, k);
+  for (std::size_t k = 0; k < machine.nodes(); ++k) nodes.emplace_back(machine, k);
   ComparedRun run;
   run.pipeline = model.name;
   run.policy = request.policy;
@@ -150,13 +150,17 @@ ComparedRun run_world(const RunRequest& request, const std::vector<OracleSpan>& 
   run.bottleneck_share = bottleneck_share(model_at(model, 0));
   run.best_known = std::ranges::any_of(line, [](const auto& span) { return !span.best.exact; });
   CentralRun central(machine, model);
-  auto parts = request.policy == kCentralPolicy ? central.parts(fallbacks_of(request))
+  const auto make_fallback = [&](std::size_t k) {
+    return fallback_of(context_of_node(request, machine.description_of(k), k));
+  };
+  auto parts = request.policy == kCentralPolicy ? central.parts(make_fallback)
                                                 : parts_of(request, line, machine, nodes);
   run.record = drive(machine, std::move(parts),
                      {.decisions = run.decisions,
                       .guarded = is_guarded(request.policy),
                       .fallback = {},
                       .stopped = stopped});
+  if (const auto failure = machine.failure()) return tl::unexpected<Error>(*failure);
   run.fed_workers = central.mean_fed();
   Trace& trace = run.record.trace;
   trace.events = moments_of(model);

@@ -3,17 +3,16 @@
 #include <cstddef>
 
 #include "tuner/tuned_pipeline.h"
-#include "tuner/world/world_layout.h"
-#include "tuner/world/world_simulator.h"
+#include "tuner/world/modelled_world.h"
 
 namespace forebay::tuner {
 
-/// One node of a simulated world as a tuned pipeline: what its own tuner sees and sets.
+/// One node of a world as a tuned pipeline: what its own tuner sees and sets.
 class NodePipeline final : public TunedPipeline {
  public:
-  /// The simulator outlives it.
-  NodePipeline(WorldSimulator& world, const PipelineModel& model, std::size_t node)
-      : world_(&world), node_(node), description_(node_description(model, node)) {}
+  /// The world outlives it.
+  NodePipeline(ModelledWorld& world, std::size_t node)
+      : world_(&world), node_(node), description_(world.description_of(node)) {}
 
   const PipelineDescription& description() const override { return description_; }
   CurrentState current() const override { return world_->current_of(node_); }
@@ -21,7 +20,7 @@ class NodePipeline final : public TunedPipeline {
   void apply(const Allocation& allocation) override { world_->apply_to(node_, allocation); }
 
  private:
-  WorldSimulator* world_;
+  ModelledWorld* world_;
   std::size_t node_;
   PipelineDescription description_;
 };

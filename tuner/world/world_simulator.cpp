@@ -5,14 +5,24 @@
 #include <utility>
 
 #include "tuner/world/world_layout.h"
+#include "tuner/world/world_sums.h"
 
 namespace forebay::tuner {
 
-MachineMaker simulated_worlds() {
-  return [](const PipelineModel& model, std::uint64_t seed) -> std::unique_ptr<ModelledPipeline> {
-    if (is_world(model)) return std::make_unique<WorldSimulator>(model, seed);
-    return std::make_unique<Simulator>(model, seed);
-  };
+WorldMaker simulated_worlds() {
+  return
+      [](const PipelineModel& model, std::uint64_t seed) -> Result<std::unique_ptr<ModelledWorld>> {
+        return std::make_unique<WorldSimulator>(model, seed);
+      };
+}
+
+std::unique_ptr<ModelledPipeline> simulator_for(const PipelineModel& model, std::uint64_t seed) {
+  if (is_world(model)) return std::make_unique<WorldSimulator>(model, seed);
+  return std::make_unique<Simulator>(model, seed);
+}
+
+PipelineDescription WorldSimulator::description_of(std::size_t node) const {
+  return node_description(file_, node);
 }
 
 void WorldSimulator::apply(const Allocation& allocation) {
@@ -61,19 +71,8 @@ std::uint64_t WorldSimulator::places_taken() const {
 }
 
 CurrentState WorldSimulator::current() const {
-  CurrentState whole = current_of(own_);
-  whole.actors.clear();
-  whole.leaving.clear();
-  whole.limits = {.cpus = 0};
-  whole.memory_bytes = 0;
-  for (std::size_t k = 0; k < nodes_.size(); ++k) {
-    const CurrentState part = current_of(k);
-    whole.limits.cpus += part.limits.cpus;
-    whole.limits.memory_bytes += part.limits.memory_bytes;
-    whole.memory_bytes += part.memory_bytes;
-    whole.actors.insert(whole.actors.end(), part.actors.begin(), part.actors.end());
-    whole.leaving.insert(whole.leaving.end(), part.leaving.begin(), part.leaving.end());
-  }
+  CurrentState whole{.limits = {.cpus = 0}};
+  for (std::size_t k = 0; k < nodes_.size(); ++k) add_node(current_of(k), k == own_, whole);
   return whole;
 }
 
@@ -132,14 +131,9 @@ Observation WorldSimulator::observe_node(std::size_t k) {
 
 Observation WorldSimulator::observe() {
   const double length = now_ - nodes_[own_].interval_start;
-  Observation whole{.seconds = length, .limits = current().limits};
-  for (std::size_t k = 0; k < nodes_.size(); ++k) {
-    const Observation part = observe_node(k);
-    whole.stages.insert(whole.stages.end(), part.stages.begin(), part.stages.end());
-    whole.memory_bytes += part.memory_bytes;
-    whole.memory_peak += part.memory_peak;
-    if (k == own_) whole.prefetch_fill = part.prefetch_fill;
-  }
+  Observation whole{.limits = {.cpus = 0}};
+  for (std::size_t k = 0; k < nodes_.size(); ++k) add_node(observe_node(k), k == own_, whole);
+  whole.seconds = length;
   finish_observation(whole, std::exchange(before_, counts()));
   return whole;
 }

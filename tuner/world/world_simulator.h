@@ -14,25 +14,15 @@
 #include "tuner/sim/world_state.h"
 #include "tuner/tuned_pipeline.h"
 #include "tuner/world/line_state.h"
+#include "tuner/world/modelled_world.h"
 #include "tuner/world/shared_speeds.h"
 
 namespace forebay::tuner {
 
-/// Sums of one node since the start.
-struct NodeTotals {
-  std::uint64_t trained = 0;  ///< Of its splits, those that the trainer finished.
-  double cpu_seconds = 0;
-  std::uint64_t memory_peak = 0;
-  bool out_of_memory = false;
-};
-
 /// A modelled pipeline with all that README.md here describes, as a discrete-event simulation.
 ///
-/// To a caller it is one pipeline whose stages are the lines nodes × stages (world_layout.h); each
-/// node can also be observed and resized by itself. Deterministic: the same model, seed and calls
-/// give the same results to the bit. One thread. After running out of memory on any node it stands
-/// still.
-class WorldSimulator final : public ModelledPipeline {
+/// Deterministic: the same model, seed and calls give the same results to the bit. One thread.
+class WorldSimulator final : public ModelledWorld {
  public:
   WorldSimulator(const PipelineModel& model, std::uint64_t seed);
   WorldSimulator(const WorldSimulator&) = delete;
@@ -46,23 +36,19 @@ class WorldSimulator final : public ModelledPipeline {
   void apply(const Allocation& allocation) override;
   SimTotals totals() const override;
 
-  std::size_t nodes() const { return nodes_.size(); }
-  bool present(std::size_t node) const { return nodes_[node].present; }
-  CurrentState current_of(std::size_t node) const;
-  /// What the node itself can measure; a split that it handed over is an item. On a node without
-  /// the trainer, the consumer is busy while an actor waits to hand over, and else waits.
-  Observation observe_node(std::size_t node);
-  /// Resizes one node; the prefetch is set by the trainer's own.
-  void apply_to(std::size_t node, const Allocation& allocation);
-  /// Whether the node may start splits; what it has started goes on. True at the start.
-  void set_fed(std::size_t node, bool fed);
-  bool fed(std::size_t node) const { return nodes_[node].fed; }
-  NodeTotals totals_of(std::size_t node) const;
+  std::size_t nodes() const override { return nodes_.size(); }
+  double now() const override { return now_; }
+  double paused_seconds() const override { return counts().pause_seconds; }
+  bool present(std::size_t node) const override { return nodes_[node].present; }
+  PipelineDescription description_of(std::size_t node) const override;
+  CurrentState current_of(std::size_t node) const override;
+  Observation observe_node(std::size_t node) override;
+  void apply_to(std::size_t node, const Allocation& allocation) override;
+  void set_fed(std::size_t node, bool fed) override;
+  NodeTotals totals_of(std::size_t node) const override;
 
-  double now() const { return now_; }
+  bool fed(std::size_t node) const { return nodes_[node].fed; }
   bool out_of_memory() const { return out_of_memory_; }
-  /// Seconds since the start in which the trainer paused.
-  double paused_seconds() const { return counts().pause_seconds; }
 
  private:
   /// Sums since the start of the trainer's doing.
@@ -220,7 +206,10 @@ class WorldSimulator final : public ModelledPipeline {
   std::uint64_t steps_ = 0;
 };
 
+/// Makes WorldSimulators.
+WorldMaker simulated_worlds();
+
 /// Starts the simulator that the model needs: a WorldSimulator for a world, else a Simulator.
-MachineMaker simulated_worlds();
+std::unique_ptr<ModelledPipeline> simulator_for(const PipelineModel& model, std::uint64_t seed);
 
 }  // namespace forebay::tuner

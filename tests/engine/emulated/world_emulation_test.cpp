@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/emulated/one_node_world.h"
 #include "engine/emulated/world_machine.h"
 #include "tests/support/real_time.h"
 #include "tests/tuner/sim/models.h"
+#include "tuner/compare/world_run.h"
 #include "tuner/world/world_simulator.h"
 
 #include "tests/support/catch.h"
@@ -139,6 +141,48 @@ TEST_CASE("every node of an emulated world has a tuner of its own", "[engine][em
   CHECK(tuned.decisions >= 3);
   // Even: as many actors as the node has CPUs.
   CHECK(tuned.figures.allocation.actors == std::vector<std::uint32_t>{2, 1, 4, 4, 4, 4});
+}
+
+/// Splits a second under the central tuner over the second half of so many decisions.
+double central_rate(const PipelineModel& model, std::uint64_t decisions,
+                    const tuner::WorldMaker& make) {
+  const tuner::RunRequest request{.model = model, .policy = "central", .decisions = decisions};
+  const auto best = tuner::OracleSpan{.best = {.allocation = kThreeEach, .splits_per_second = 1}};
+  const auto run = tuner::run_world(request, {best}, make, [] { return false; });
+  REQUIRE(run);
+  CHECK(run->record.faults == 0);
+  const auto& periods = run->record.trace.periods;
+  double splits = 0;
+  double seconds = 0;
+  for (std::size_t i = periods.size() / 2; i < periods.size(); ++i) {
+    splits += static_cast<double>(periods[i].trained);
+    seconds += periods[i].end_seconds - periods[i].begin_seconds;
+  }
+  return splits / seconds;
+}
+
+TEST_CASE("the central tuner brings an emulated world as far as a simulated one",
+          "[engine][emulated]") {
+  const PipelineModel model = three_nodes();
+  const SystemClock clock;
+  const double computed = central_rate(model, 6, tuner::simulated_worlds());
+  test::check_agreement("the central tuner", [&] {
+    const double real = central_rate(model, 6, emulated_worlds(clock, [] { return false; }));
+    return std::optional<std::vector<test::ComparedFigure>>({{"splits/s", real, computed, 2}});
+  });
+}
+
+TEST_CASE("the nodes of an emulated world ask the central tuner of a real job",
+          "[engine][emulated]") {
+  const PipelineModel model = three_nodes();
+  const EmulationOutcome tuned = emulated({.model = model,
+                                           .allocation = kThreeEach,
+                                           .seconds = 4,
+                                           .policy = "central",
+                                           .period = std::chrono::milliseconds(250)});
+  CHECK(tuned.decisions >= 6);
+  // Nodes with 3 and 8 CPUs for splits of 0.11 and 0.22 CPU seconds need more than three actors.
+  CHECK(tuned.figures.allocation.total_actors() > kThreeEach.total_actors());
 }
 
 TEST_CASE("an emulated world refuses what it cannot run, by name", "[engine][emulated]") {

@@ -5,6 +5,7 @@
 
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/simulator.h"
+#include "tuner/world/world_simulator.h"
 
 #include "tests/support/catch.h"
 
@@ -41,6 +42,7 @@ ComparisonOptions options_of(std::vector<PipelineModel> pipelines,
   options.pipelines = std::move(pipelines);
   options.policies = std::move(policies);
   options.make_machine = simulated_machines();
+  options.make_world = simulated_worlds();
   return options;
 }
 
@@ -57,7 +59,7 @@ TEST_CASE("the oracle reaches its own rate, one actor a stage what one actor can
           "[tuner][compare]") {
   const PipelineModel model = two_stages("p");
   REQUIRE(oracle_of(model).splits_per_second == Approx(20));
-  const auto runs = compare(options_of({model}, {"oracle", "one"}));
+  const auto runs = *compare(options_of({model}, {"oracle", "one"}));
   REQUIRE(runs.size() == 6);
   CHECK(runs[0].policy == "oracle");
   CHECK(runs[0].figures.ratio_after_30.value_or(0) == Approx(1).epsilon(0.01));
@@ -77,11 +79,11 @@ TEST_CASE("runs come by pipeline, policy and seed, whatever the threads, with th
   ComparisonOptions options = options_of(pipelines, {"greedy", "even"});
   options.seeds = 2;
   options.decisions = 10;
-  const auto alone = compare(options);
+  const auto alone = *compare(options);
   options.threads = 4;
   std::atomic<std::uint64_t> told{0};
   options.progress = [&](std::uint64_t) { ++told; };
-  const auto together = compare(options);
+  const auto together = *compare(options);
   REQUIRE(alone.size() == 8);
   CHECK(told == 8);
   std::set<double> ratios;
@@ -105,7 +107,7 @@ TEST_CASE("after an event a run counts against the oracle of the new costs", "[t
   model.events = {slower};
   ComparisonOptions options = options_of({model}, {"oracle"});
   options.seeds = 1;
-  const auto runs = compare(options);
+  const auto runs = *compare(options);
   REQUIRE(runs.size() == 1);
   CHECK(runs[0].decisions == 180);
   CHECK(runs[0].figures.recoveries.size() == 1);
@@ -129,13 +131,45 @@ TEST_CASE("a stopped comparison leaves out the runs that have not ended", "[tune
   ComparisonOptions options = options_of({two_stages("p")}, {"one"});
   int asked = 0;
   options.stopped = [&] { return ++asked > 90; };  // in the second run of 60 decisions
-  CHECK(compare(options).size() == 1);
+  CHECK(compare(options)->size() == 1);
+}
+
+/// The same two stages on two nodes, of 8 and of 4 CPUs: 20 and 10 splits/s.
+PipelineModel two_nodes() {
+  PipelineModel model = two_stages("nodes");
+  model.nodes = {{.name = "n1", .cpus = 8, .memory_bytes = 1'000'000, .trainer = true},
+                 {.name = "n2", .cpus = 4, .memory_bytes = 1'000'000}};
+  return model;
+}
+
+TEST_CASE("the central tuner decides for all nodes of a world", "[tuner][compare]") {
+  ComparisonOptions options = options_of({two_nodes()}, {"central"});
+  options.seeds = 1;
+  const auto runs = *compare(options);
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].figures.ratio_after_30.value_or(0) > 0.97);
+  CHECK(runs[0].fed_workers == Approx(1));
+  CHECK(runs[0].record.faults == 0);
+  REQUIRE(runs[0].nodes.size() == 2);
+  CHECK(runs[0].nodes[1].share == Approx(1.0 / 3).epsilon(0.05));
+}
+
+TEST_CASE("a world that cannot be started ends a comparison with its name", "[tuner][compare]") {
+  ComparisonOptions options = options_of({two_stages("p"), two_nodes()}, {"greedy"});
+  options.seeds = 1;
+  options.make_world = [](const PipelineModel&, std::uint64_t) {
+    return Result<std::unique_ptr<ModelledWorld>>(fail(Code::kUnavailable, "no thread is left"));
+  };
+  const auto runs = compare(options);
+  REQUIRE_FALSE(runs);
+  CHECK(runs.error().code == Code::kUnavailable);
+  CHECK(runs.error().message == "nodes: no thread is left");
 }
 
 TEST_CASE("without its periods a run keeps its figures", "[tuner][compare]") {
   ComparisonOptions options = options_of({two_stages("p")}, {"one"});
   options.keep_periods = false;
-  const auto runs = compare(options);
+  const auto runs = *compare(options);
   REQUIRE(runs.size() == 3);
   CHECK(runs[0].record.trace.periods.empty());
   CHECK(runs[0].figures.ratio_overall > 0);

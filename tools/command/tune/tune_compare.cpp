@@ -4,9 +4,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/runtime/synchronized.h"
+#include "engine/emulated/one_node_world.h"
 #include "engine/job/quantity.h"
 #include "engine/modelled/best_file.h"
 #include "engine/modelled/pipeline_file.h"
@@ -21,6 +23,7 @@
 #include "tools/process/standard_streams.h"
 #include "tools/terminal/progress.h"
 #include "tuner/sim/simulator.h"
+#include "tuner/world/world_simulator.h"
 
 namespace forebay {
 namespace {
@@ -35,26 +38,16 @@ Status choose_machine(const Invocation& invocation, const Clock& clock,
   const std::string machine = invocation.value("--machine", "simulated");
   if (machine == "simulated") {
     options.make_machine = tuner::simulated_machines();
+    options.make_world = tuner::simulated_worlds();
     options.threads = available_cpus();
     return {};
   }
   if (machine == "emulated") {
     options.make_machine = emulated_machines(clock, StopRequest::source().flag());
+    options.make_world = emulated_worlds(clock, StopRequest::requested);
     return {};
   }
   return fail(Code::kInvalid, "--machine " + machine + ": must be simulated or emulated");
-}
-
-Status refuse_emulated_worlds(const Invocation& invocation,
-                              const tuner::ComparisonOptions& options) {
-  if (invocation.value("--machine", "simulated") == "simulated") return {};
-  for (const tuner::PipelineModel& model : options.pipelines) {
-    if (!tuner::is_world(model)) continue;
-    return fail(Code::kInvalid, "--machine emulated: " + model.name +
-                                    " has resources, nodes, order, tails, start-up, pauses or "
-                                    "ramps, which only the simulator runs so far");
-  }
-  return {};
 }
 
 /// The best allocations found before lie beside each pipeline's file. One thread asks.
@@ -93,9 +86,6 @@ Result<tuner::ComparisonOptions> read_options(const Invocation& invocation, cons
   options.weights = invocation.value("--weights");
   options.keep_periods = invocation.has("--report");
   options.stopped = StopRequest::requested;
-  if (auto simulable = refuse_emulated_worlds(invocation, options); !simulable) {
-    return pass(simulable);
-  }
   if (auto checked = tuner::check_comparison(options); !checked) return pass(checked);
   return options;
 }
@@ -129,12 +119,13 @@ class CompareProgress {
   StatusLine line_;  // under the lock
 };
 
-ComparisonResult run_comparison(tuner::ComparisonOptions& options, const Clock& clock) {
+Result<ComparisonResult> run_comparison(tuner::ComparisonOptions& options, const Clock& clock) {
   CompareProgress progress(clock, tuner::runs_of(options));
   options.progress = [&progress](std::uint64_t count) { progress.done(count); };
-  ComparisonResult result;
-  result.runs = tuner::compare(options);
+  auto runs = tuner::compare(options);
   progress.finish();
+  if (!runs) return pass(runs);
+  ComparisonResult result{.runs = std::move(*runs), .summaries = {}, .gaps = {}};
   result.summaries = tuner::summarize(result.runs);
   result.gaps = tuner::gaps_of(result.runs, options.pipelines, "intune");
   return result;
@@ -234,7 +225,9 @@ Exit run_tune_compare(const Invocation& invocation) {
     if (auto ready = prepare_report(folder); !ready) return Exit::refused(ready.error());
   }
   if (invocation.value("--machine") == "emulated") announce(*options);
-  const ComparisonResult result = run_comparison(*options, clock);
+  auto compared = run_comparison(*options, clock);
+  if (!compared) return Exit::failed(compared.error());
+  const ComparisonResult& result = *compared;
   const std::uint64_t wanted = tuner::runs_of(*options);
   if (result.runs.size() < wanted) {
     std::fprintf(stderr, "forebay: stopped after %s of %s runs\n",
