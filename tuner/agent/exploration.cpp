@@ -11,13 +11,14 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kFed = 0.02;             // share of waiting up to which the trainer is fed
-constexpr double kDeparture = 0.06;       // of the rate that the costs allow, that must be missing
-constexpr double kBelow = 0.95;           // of the anchor's rate
-constexpr double kFarBelow = 0.8;         // of it in single intervals, which chance moves more
-constexpr double kMostCost = 0.05;        // of the rate, that a try may cost
-constexpr double kBetter = 1.02;          // times the rate before, from which a try stays
-constexpr double kSettledServices = 2;    // service times until a change has taken effect
+constexpr double kFed = 0.02;           // share of waiting up to which the trainer is fed
+constexpr double kDeparture = 0.06;     // of the rate that the costs allow, that must be missing
+constexpr double kBelow = 0.95;         // of the anchor's rate
+constexpr double kFarBelow = 0.8;       // of it in single intervals, which chance moves more
+constexpr double kMostCost = 0.05;      // of the rate, that a try may cost
+constexpr double kBetter = 1.02;        // times the rate before, from which a try stays
+constexpr double kSettledServices = 2;  // service times until a change has taken effect
+// The lengths of tries and of rests are those of the usual pace (PipelineEstimate::pace).
 constexpr double kBaseSeconds = 5;        // measured before a try
 constexpr double kTrySeconds = 3.5;       // measured in a try
 constexpr double kWideningSeconds = 5.5;  // where order or tails hold splits up, intervals differ
@@ -56,6 +57,7 @@ Exploration::Exploration(PipelineDescription description) : description_(std::mo
 
 Planned Exploration::next(const Observation& seen, const PipelineEstimate& known, Planned planned) {
   planned_ = planned;
+  pace_ = known.pace();
   outcome_.clear();
   note_change(seen, known);
   bridge(seen);
@@ -80,10 +82,10 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
 // What is urgent first: a pipeline that stands still, a rate far below the anchor; else what the
 // settled rate shows.
 void Exploration::consider(const Observation& seen, const PipelineEstimate& known) {
-  if (stalled_ >= kStalledSeconds) {
+  if (stalled_ >= pace_ * kStalledSeconds) {
     begin(Move::kMorePrefetch, seen, known, stalled_splits_ / stalled_);
   }
-  if (!tried_ && stalled_ >= kLongStalled) {
+  if (!tried_ && stalled_ >= pace_ * kLongStalled) {
     begin(Move::kTrade, seen, known, stalled_splits_ / stalled_);
   }
   if (!tried_ && low_ >= kLowSeconds) begin(Move::kReturn, seen, known, low_splits_ / low_);
@@ -91,7 +93,7 @@ void Exploration::consider(const Observation& seen, const PipelineEstimate& know
     stalled_ = stalled_splits_ = low_ = low_splits_ = 0;
     return;
   }
-  const bool settled = window_.seconds >= kBaseSeconds;
+  const bool settled = window_.seconds >= pace_ * kBaseSeconds;
   if (settled && (departing_ || below_anchor())) begin_next(seen, known);
 }
 
@@ -216,7 +218,7 @@ bool Exploration::over(const Observation& seen) const {
   const bool costly = tried_->move != Move::kMorePrefetch && tried_->move != Move::kTrade &&
                       window_.seconds > 0 && window_.rate() < (1 - kMostCost) * tried_->rate_before;
   const bool widens = tried_->move == Move::kMorePrefetch || tried_->move == Move::kTrade;
-  const double enough = widens ? kWideningSeconds : kTrySeconds;
+  const double enough = pace_ * (widens ? kWideningSeconds : kTrySeconds);
   return costly || window_.seconds >= enough || window_.waited > kLongestTry;
 }
 
@@ -281,7 +283,7 @@ void Exploration::give_up(double loss) {
   failed_[static_cast<std::size_t>(move)] = true;
   note_outcome(move, 1 - loss, false);
   // What failed is left before anything else is tried.
-  rest_ = std::max(kLeastRest, kRestPerLoss * std::clamp(loss, 0.0, 1.0));
+  rest_ = pace_ * std::max(kLeastRest, kRestPerLoss * std::clamp(loss, 0.0, 1.0));
   if (move == Move::kReturn && anchor_) anchor_->rate = std::min(anchor_->rate, window_.rate());
 }
 
@@ -293,7 +295,7 @@ void Exploration::begin_next(const Observation& seen, const PipelineEstimate& kn
   if (tried_) return;
   failed_.fill(false);
   pause_ = std::clamp(2 * pause_, kFirstPause, kMostPause);
-  rest_ = pause_;
+  rest_ = pace_ * pause_;
 }
 
 // Nothing happens if the move failed before, or leads nowhere or to a loss.

@@ -115,6 +115,7 @@ class Exploration {
   double waiting_rate_ = 0;         // splits/s without stock, while the trainer waited
   double rest_ = 0;                 // seconds until the next try
   double pause_ = 0;                // the rest after all moves failed; doubles
+  double pace_ = 1;                 // PipelineEstimate::pace
 };
 
 }  // namespace forebay::tuner

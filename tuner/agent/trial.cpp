@@ -14,7 +14,7 @@ constexpr double kSteady = 0.12;      // relative change of actors that is no ch
 constexpr std::uint32_t kFew = 5;     // actors, of which one matters
 constexpr double kServices = 3;       // service times that a belief or a trial lasts
 constexpr double kMemory = 100;       // seconds, of what other numbers of actors showed
-constexpr double kSettling = 8;       // seconds, at least, that the belief has to last
+constexpr double kSettling = 8;       // seconds at the usual pace, at least, that the belief lasts
 constexpr double kEnough = 12;        // splits that have to be seen before, and in a trial
 constexpr double kEndless = 20;       // service times after which a trial ends in any case
 constexpr double kWorthwhile = 1.04;  // times the rate, that the trial has to promise
@@ -24,7 +24,7 @@ constexpr double kMostGrowth = 1.5;   // times the actors
 constexpr double kFlat = 0.87;  // of the actors, that are as good by the belief: trying them shows
 constexpr double kCrowded = 3;  // times the time alone, from which there may be too many actors
 constexpr double kSupplied = 1.1;  // times the hoped rate, that the other stages can make
-constexpr double kRest = 10;       // seconds after a trial; doubled for each that changed nothing
+constexpr double kRest = 10;  // seconds at that pace; doubled for each trial that changed nothing
 constexpr std::uint32_t kMostDoublings = 5;
 constexpr double kPlanPrecision = 1e-3;
 
@@ -64,7 +64,8 @@ Planned Trial::next(const Observation& seen, PipelineEstimate& known, Planned pl
     const bool refuted = known.conclude(*stage_);
     outcome_ = Outcome{*stage_, before_, during_, refuted};
     failed_[*stage_] = refuted ? 0 : failed_[*stage_] + 1;
-    rest_ = kRest * static_cast<double>(1U << std::min(failed_[*stage_], kMostDoublings));
+    rest_ = known.pace() * kRest *
+            static_cast<double>(1U << std::min(failed_[*stage_], kMostDoublings));
     stage_.reset();
   }
   if (!stage_ && rest_ <= 0 && content(seen, planned)) {
@@ -138,7 +139,7 @@ bool Trial::over(const Observation& seen, const PipelineEstimate& known) {
   const StageCost cost = tried.mean();
   const double service = cost.seconds * cost.slow(during_);
   return worse(tried.noise()) || known.changed() || stage.actors != during_ ||
-         lasted_ > kEndless * service + kRest ||
+         lasted_ > kEndless * service + known.pace() * kRest ||
          (shown_ >= std::max<double>(kEnough, during_) && lasted_ > kServices * service);
 }
 
@@ -171,7 +172,7 @@ std::optional<Trial::Candidate> Trial::candidate(const Observation& seen,
   const std::size_t i = *slowest;
   const double service = costs[i].seconds * costs[i].slow(actors[i]);
   if (!holds_up(seen.stages[i]) || done_[i] < kEnough ||
-      seconds_[i] < std::max(kSettling, kServices * service)) {
+      seconds_[i] < std::max(known.pace() * kSettling, kServices * service)) {
     return std::nullopt;
   }
   const std::uint32_t more = affordable(seen, known, {i, hoped(seen, known, i)});

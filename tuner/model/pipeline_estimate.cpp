@@ -17,6 +17,8 @@ constexpr double kRounding = 1e-6;  // of an interval: tolerance between two mea
 constexpr double kLeastCpus = 0.2;  // share that the stages always get
 constexpr double kUnseenSeconds = 0.1;    // before any split was seen
 constexpr double kShortfallMemory = 0.3;  // weight of the last interval
+constexpr double kUsualPeriod = 2;        // seconds
+constexpr double kNearlyUsual = 0.95;     // of it
 constexpr int kSettled = 2;               // intervals until the rate is that of the allocation
 constexpr double kUnfinished = 1.3;       // of the time that a first split has taken so far
 
@@ -45,6 +47,7 @@ void PipelineEstimate::observe(const Observation& seen) {
 // passed, as far as actors were alive in it (the time before the first observation does not count).
 double PipelineEstimate::seconds_since_last(const Observation& seen) {
   const double passed = seen.at_seconds - std::exchange(at_seconds_, seen.at_seconds);
+  if (passed > 0) pace_ = passed > kNearlyUsual * kUsualPeriod ? 1 : passed / kUsualPeriod;
   if (passed <= seen.seconds * (1 + kRounding)) return seen.seconds;
   double lived = 0;
   for (const StageObservation& stage : seen.stages) {

@@ -59,6 +59,10 @@ class PipelineEstimate {
   double cpus() const { return cpus_; }
   /// Whether the last interval showed other work, another trainer or another machine than before.
   bool changed() const { return changed_; }
+  /// The length of a period, pauses included, over the two seconds that are usual; at most 1. What
+  /// is tried takes times for two seconds, times this: a job with shorter periods wants to see it
+  /// sooner.
+  double pace() const { return pace_; }
 
   /// The measured loss to noise relative to the formula's (expected_rate).
   double loss_scale() const { return loss_scale_.value(); }
@@ -86,7 +90,8 @@ class PipelineEstimate {
   bool changed_ = false;
   LossScale loss_scale_;
   double at_seconds_ = 0;  // of the last observation
-  double others_ = 0;      // CPUs used outside the stages
+  double pace_ = 1;
+  double others_ = 0;  // CPUs used outside the stages
   double shortfall_ = 0;
   std::vector<std::uint32_t> stood_;  // actors of the previous interval
   int unchanged_intervals_ = 0;       // intervals since stood_ or the work changed

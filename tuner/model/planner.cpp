@@ -178,6 +178,7 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
   const double stays =
       fits(description_, current, limits) ? value(best) : -best.expected_splits_per_second;
   double best_value = stays;
+  std::vector<Allocation> judged;  // often many headrooms need the same actors
   for (const auto& costs : guesses) {
     const PlanLimits bounds{.limits = {known.cpus(), limits.memory_bytes},
                             .trainer_rate = known.trainer_rate(),
@@ -185,7 +186,10 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
                             .precision = kPrecision};
     const double rate = best_allocation(reach, costs, bounds).splits_per_second;
     for (const double headroom : kHeadrooms) {
-      Planned tried = worlds.judged(known, fitting(reach, costs, rate, headroom, limits));
+      Allocation candidate = fitting(reach, costs, rate, headroom, limits);
+      if (std::ranges::find(judged, candidate) != judged.end()) continue;
+      judged.push_back(candidate);
+      Planned tried = worlds.judged(known, std::move(candidate));
       tried.headroom = headroom;
       const double needed = no_more(tried.allocation, current) ? kEasing : kStaying;
       if (value(tried) <= std::max(best_value, stays * (1 + needed))) continue;

@@ -20,10 +20,10 @@ PipelineDescription load_and_decode() {
   return description;
 }
 
-StageObservation busy(std::uint32_t actors, double seconds, double share) {
+StageObservation busy(std::uint32_t actors, double seconds, double share, double period = kPeriod) {
   StageObservation stage;
   stage.actors = actors;
-  stage.actor_seconds = kPeriod * actors;
+  stage.actor_seconds = period * actors;
   stage.working_seconds = share * stage.actor_seconds;
   stage.input_wait_seconds = stage.actor_seconds - stage.working_seconds;
   stage.done = static_cast<std::uint64_t>(std::lround(stage.working_seconds / seconds));
@@ -38,7 +38,7 @@ StageObservation busy(std::uint32_t actors, double seconds, double share) {
 // A line whose first stage holds the others up. What it believes was true once: with 20 actors a
 // split takes 0.48 s, because they contend.
 struct Line {
-  Line() {
+  explicit Line(double seconds_of_period = kPeriod) : period(seconds_of_period) {
     for (int i = 0; i < 3; ++i) known.observe(seen(1, kAlone));
     for (int i = 0; i < 3; ++i) known.observe(seen(8, contended(8)));
     for (int i = 0; i < 3; ++i) known.observe(seen(20, contended(20)));
@@ -48,18 +48,19 @@ struct Line {
 
   Observation seen(std::uint32_t loading, double seconds) const {
     Observation observation;
-    observation.seconds = kPeriod;
+    observation.seconds = period;
     observation.limits = {64, 10'000};
-    observation.stages = {busy(loading, seconds, 1), busy(4, 0.01, 0.2)};
+    observation.stages = {busy(loading, seconds, 1, period), busy(4, 0.01, 0.2, period)};
     observation.trainer_steps = observation.stages[0].done;
-    observation.trainer_step_seconds = kPeriod - waits;
-    observation.trainer_wait_seconds = waits;
+    observation.trainer_step_seconds = (1 - waits) * period;
+    observation.trainer_wait_seconds = waits * period;
     return observation;
   }
 
   // An interval in which splits of the first stage take `seconds`; the plan stays as it was.
   void interval(double seconds) {
-    const Observation now = seen(actors, seconds);
+    Observation now = seen(actors, seconds);
+    now.at_seconds = at_seconds += period;
     known.observe(now);
     Allocation planned = now.allocation();
     if (!trial.stage()) planned.actors[0] = plan;
@@ -75,7 +76,9 @@ struct Line {
 
   PipelineEstimate known{load_and_decode()};
   Trial trial{load_and_decode()};
-  double waits = 1;  // seconds of the trainer in an interval
+  double period = kPeriod;
+  double at_seconds = 0;
+  double waits = 0.5;  // share of the trainer's time
   std::uint32_t plan = 20;
   std::uint32_t actors = 20;
 };
@@ -114,6 +117,12 @@ TEST_CASE("a trial that refutes nothing leaves the belief as it was, and the nex
   const int second_rest = line.until_trial(Line::contended(20));
   CHECK(first_rest >= 8);
   CHECK(second_rest > 1.5 * first_rest);
+}
+
+TEST_CASE("with shorter periods a trial begins after as many of them", "[tuner][agent]") {
+  const int usual = Line().until_trial(Line::contended(20));
+  Line quick(0.5);
+  CHECK(quick.until_trial(Line::contended(20)) <= usual + 3);
 }
 
 TEST_CASE("no trial takes place while the trainer is fed", "[tuner][agent]") {

@@ -102,6 +102,25 @@ TEST_CASE("another number of CPUs is a change", "[tuner][model]") {
   CHECK(known.changed());
 }
 
+TEST_CASE("the pace is a period over two seconds, pauses included, and at most 1",
+          "[tuner][model]") {
+  PipelineEstimate known(two_stages());
+  Observation seen = interval();
+  CHECK(known.pace() == 1);
+  seen.at_seconds = 0.5;
+  known.observe(seen);
+  CHECK(known.pace() == Approx(0.25));
+  seen.at_seconds = 2.0;  // after a pause of a second
+  known.observe(seen);
+  CHECK(known.pace() == Approx(0.75));
+  seen.at_seconds = 3.96;  // a thread wakes early or late
+  known.observe(seen);
+  CHECK(known.pace() == 1);
+  seen.at_seconds = 13.96;
+  known.observe(seen);
+  CHECK(known.pace() == 1);
+}
+
 TEST_CASE("an estimate is kept for pipelines of as many stages only", "[tuner][model]") {
   PipelineEstimate known(two_stages());
   known.observe(interval());
