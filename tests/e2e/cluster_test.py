@@ -1,5 +1,6 @@
 """A job on several nodes trains on the same rows in the same order while nodes join, stall and die."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -35,6 +36,21 @@ class SameOrder(ClusterScenario):
             self.assertEqual("local" in result["rows_by_node"], local, finished)
             if workers <= 3:
                 self.assertEqual(len([name for name in result["rows_by_node"] if name != "local"]), workers, finished)
+
+    def test_workers_fuse_the_stages_that_the_trainer_fuses(self):
+        job = self.work()
+        digest = self.digest_alone(job)
+        for how, stages in {'"auto"': ["load+decode+shuffle+transform"], "false": ["load", "decode", "shuffle", "transform"],
+                            '[["load", "decode"]]': ["load+decode", "shuffle", "transform"]}.items():
+            job.change(pipeline={"fuse": json.loads(how)})
+            cluster = Cluster(self, job, local=False, min_workers=1)
+            cluster.worker()
+            finished, _ = cluster.finish()
+            result = self.assert_same_run(finished, digest, 80000)
+            self.assertEqual(["+".join(group) for group in result["fused"]], [name for name in stages if "+" in name])
+            with open(job.folder / ".forebay" / "decisions-w1.jsonl") as log:
+                seen = json.loads(log.readline())["layout"]["stages"]
+            self.assertEqual([stage["name"] for stage in seen], stages)
 
     def test_workers_that_join_and_leave_in_order_change_nothing(self):
         job = self.work(epochs=6)

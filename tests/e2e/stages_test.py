@@ -85,8 +85,6 @@ class Stages(Scraped, ClusterScenario):
             with self.subTest(groups):
                 self.assert_refused(job.run("ingest", "--json", "--set", f"pipeline.fuse={groups}"), 2,
                                     "pipeline.fuse", word)
-        self.assert_refused(job.run("ingest", "--json", "--set", 'pipeline.fuse=[["load", "decode"]]',
-                                    "--set", "cluster.listen=127.0.0.1:0"), 2, "pipeline.fuse", "workers")
 
     def test_a_running_group_shows_each_stage_and_is_frozen_as_it_stands(self):
         job = self.cut(cheap=1, dear=20, epochs=100)
