@@ -24,7 +24,7 @@ namespace forebay {
 namespace {
 
 constexpr std::size_t kRows = 4096;
-constexpr int kRounds = 7;
+constexpr int kRounds = 15;
 
 using Params = std::map<std::string, ParamValue>;
 using List = std::vector<TransformSpec>;

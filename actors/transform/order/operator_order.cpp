@@ -124,7 +124,8 @@ class Graph {
     std::optional<Rank> same;
     for (const std::size_t user : users_.at(column)) {
       const Rank next = rank(user);
-      if (only_column(steps_[user]) != column || !ready_.contains(next)) continue;
+      const bool goes_on = only_column(steps_[user]) == column || steps_[user].inflates;
+      if (!goes_on || !ready_.contains(next)) continue;
       if (!same || next < *same) same = next;
     }
     return same.value_or(first);

@@ -21,8 +21,8 @@ bool may_swap(const StepFacts& first, const StepFacts& second);
 ///
 /// Only pairs that may_swap() change places. Among the steps that may come next, the first choice
 /// is one that leaves out rows, or is needed for one; then one that goes on with the column of the
-/// step before; then cuts of lists; then the others as they are written; at last those that make
-/// columns, whose memory nothing else has to pass.
+/// step before, which is in the cache: one that changes it, else one that makes another column of
+/// it; then cuts of lists; then the others as they are written; at last those that make columns.
 std::vector<std::size_t> order_of(const std::vector<StepFacts>& steps);
 
 }  // namespace forebay

@@ -68,6 +68,18 @@ TEST_CASE("lists are cut before their ids are changed and filled", "[actors][ope
   CHECK_FALSE(may_swap(copied, in_place(sparse(0), ListChange::kCut)));
 }
 
+TEST_CASE("a column is made while the one that it is made of is in the cache",
+          "[actors][operator_order]") {
+  // Without the last step nothing goes on with dense 0, and columns are made last.
+  CHECK(order_of({makes(sparse(0), sparse(1)), in_place(dense(0)), in_place(sparse(0))}) ==
+        Order{1, 0, 2});
+  CHECK(order_of({in_place(sparse(0)), in_place(dense(0)), makes(sparse(0), sparse(1))}) ==
+        Order{0, 2, 1});
+  // What changes the column itself comes first where it may.
+  CHECK(order_of({in_place(sparse(0)), in_place(sparse(0)), makes(sparse(0), sparse(1)),
+                  in_place(dense(0))}) == Order{0, 1, 2, 3});
+}
+
 TEST_CASE("columns are made last, and changed while they are fresh", "[actors][operator_order]") {
   CHECK(order_of({makes(sparse(0), sparse(1)), makes(sparse(0), sparse(2)), in_place(sparse(1)),
                   in_place(dense(0)), in_place(sparse(2))}) == Order{3, 0, 2, 1, 4});
