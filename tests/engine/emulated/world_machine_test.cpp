@@ -40,7 +40,9 @@ TEST_CASE("a node that is not fed finishes what it holds, and goes on when it is
   (*machine)->set_fed(1, false);
   // It holds a few dozen splits at most, of 10 ms each.
   std::uint64_t before = trained();
-  for (run_for(0.5); trained() != before; run_for(0.5)) before = trained();
+  int looks = 0;
+  for (run_for(0.5); trained() != before && looks < 40; run_for(0.5), ++looks) before = trained();
+  REQUIRE(looks < 40);
   (*machine)->set_fed(1, true);
   while (trained() == before) run_for(0.1);
   CHECK((*machine)->totals().trained >= trained());
