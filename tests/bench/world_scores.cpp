@@ -29,6 +29,7 @@
 #include "tests/tuner/hard_world.h"
 #include "tuner/compare/world_run.h"
 #include "tuner/sim/simulator.h"
+#include "tuner/world/world_simulator.h"
 
 namespace forebay::tuner {
 namespace {
@@ -103,7 +104,7 @@ struct WorldResult {
 ComparedRun run_of(const PipelineModel& model, const std::string& policy, std::uint64_t seed,
                    const std::vector<OracleSpan>& line) {
   const RunRequest request{.model = model, .policy = policy, .seed = seed, .decisions = kDecisions};
-  if (is_world(model)) return run_world(request, line, {});
+  if (is_world(model)) return *run_world(request, line, simulated_worlds(), {});
   return run_one(request, simulated_machines(), {});
 }
 

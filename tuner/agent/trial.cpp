@@ -184,15 +184,16 @@ std::optional<Trial::Candidate> Trial::candidate(const Observation& seen,
   return Candidate{i, up && (!down || failed_[i] % 2 == 0) ? more : fewer};
 }
 
-// The actors with which the stage would do most if its time did not grow with them; none if that
-// is not worth a trial.
+// The actors with which the stage would do most if the belief were wrong: if its time did not grow
+// with them, and they waited for no limit; none if that is not worth a trial.
 std::uint32_t Trial::hoped(const Observation& seen, const PipelineEstimate& known,
                            std::size_t stage) const {
   std::vector<StageCost> costs = known.mean();
   const std::vector<std::uint32_t> actors = seen.allocation().actors;
   const double now = steady_rate(costs, actors, known.cpus(), known.trainer_rate());
   const double service = costs[stage].seconds * costs[stage].slow(actors[stage]);
-  costs[stage] = {.seconds = service, .cpu = costs[stage].cpu};
+  costs[stage] = costs[stage].max_rate > 0 ? known.stages()[stage].if_latency()
+                                           : StageCost{.seconds = service, .cpu = costs[stage].cpu};
   const Plan best = best_allocation(description_, costs,
                                     {.limits = {known.cpus(), seen.limits.memory_bytes},
                                      .trainer_rate = known.trainer_rate(),

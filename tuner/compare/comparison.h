@@ -76,7 +76,7 @@ struct ComparisonOptions {
   std::string weights = {};
   FindBest find_best = {};  ///< As RunRequest::find_best.
   MachineMaker make_machine;
-  WorldMaker make_world;               ///< Of models that are worlds.
+  WorldMaker make_world = {};          ///< Of models that are worlds.
   int threads = 1;                     ///< Concurrent runs.
   bool keep_periods = true;            ///< False: keeps only a run's figures, to save memory.
   std::function<bool()> stopped = {};  ///< Called every period, from any thread.

@@ -32,10 +32,13 @@ void RateLimit::observe_none(double seconds, double unfinished) {
 bool RateLimit::refuted_by(const StageObservation& stage, const Served& served) {
   rate_ += (served.done / served.seconds - rate_) * std::min(1.0, served.seconds / served.wall);
   sustained_ = std::max(rate_, sustained_ * std::exp(-served.seconds / (kSustained * served.wall)));
-  // If fewer actors wait even longer, the limit exists and is lower than estimated.
-  const bool missed = limit_ > 0 && rate_ < limit_ * kRateMissed &&
-                      served.actors < actors_ * kRateMissed && saturated(stage) &&
-                      served.wall < seconds_ * (1 + kDeepWait);
+  // If fewer actors wait even longer, the limit exists and is lower than estimated; if more actors
+  // wait less, it exists and has been raised.
+  const bool fewer = rate_ < limit_ * kRateMissed && served.actors < actors_ * kRateMissed &&
+                     served.wall < seconds_ * (1 + kDeepWait);
+  const bool more = rate_ > limit_ / kRateMissed && served.actors > actors_ / kRateMissed &&
+                    served.wall > seconds_ * (1 - kDeepWait);
+  const bool missed = limit_ > 0 && saturated(stage) && (fewer || more);
   missed_ = missed ? missed_ + served.seconds : 0;
   if (!missed || missed_ < served.wall) return false;
   limit_ = 0;

@@ -23,7 +23,7 @@ class RateLimit {
   /// Adds an interval without a completed split, the work on which has lasted `unfinished` seconds.
   void observe_none(double seconds, double unfinished);
   /// Adds an interval; returns whether it shows that there was no limit: fewer actors completed
-  /// fewer splits, and waited as long.
+  /// fewer splits, or more of them more, and waited as long.
   bool refuted_by(const StageObservation& stage, const Served& served);
   /// After refuted_by(), for the same interval: splits take `intrinsic` seconds without the limit.
   void learn(const StageObservation& stage, const Served& served, double intrinsic);

@@ -42,8 +42,12 @@ void StageEstimate::observe(const StageObservation& stage, double seconds) {
 
   measured_actors_ = served.actors;
   // A rate limit only adds waiting, so the largest share of CPU seen is the stage's own.
-  const double share = std::min(1.0, served.cpu / served.wall);
-  cpu_share_ = limit_.refuted_by(stage, served) ? share : std::max(share, cpu_share_);
+  wall_ = served.wall;
+  cpu_ = std::min(served.cpu, served.wall);
+  const double share = cpu_ / wall_;
+  const bool refuted = limit_.refuted_by(stage, served);
+  limit_refuted_ = limit_refuted_ || refuted;
+  cpu_share_ = refuted ? share : std::max(share, cpu_share_);
   const bool computes = cpu_share_ > kLeastCpuShare && served.cpu > kLeastCpuSeconds;
   const double intrinsic = computes ? served.cpu / cpu_share_ : served.wall;
   observe_noise(stage, served.wall);
@@ -111,13 +115,14 @@ void StageEstimate::question(double actors) {
   questioned_ = fit_;
   questioned_->weigh();
   fit_.question(actors);
+  limit_refuted_ = false;
 }
 
 bool StageEstimate::conclude() {
   const bool refuted = questioned_ && fit_.evidence() > questioned_->evidence() + kConvincing;
   if (questioned_ && !refuted) fit_ = *questioned_;
   questioned_.reset();
-  return refuted;
+  return refuted || limit_refuted_;
 }
 
 void StageEstimate::observe_noise(const StageObservation& stage, double mean) {

@@ -24,7 +24,7 @@ class StageEstimate {
   /// conclude().
   void question(double actors);
   /// Goes back to the belief before question() unless the intervals since then speak against it;
-  /// returns whether they do.
+  /// returns whether they do, or did against a rate limit.
   bool conclude();
 
   /// Whether a split was ever completed.
@@ -33,6 +33,9 @@ class StageEstimate {
   bool changed() const { return changed_; }
 
   StageCost mean() const { return completed(fit_.mean()); }
+  /// The cost if what the last splits waited for, beyond their work, was no rate limit but answers,
+  /// for which more actors wait side by side.
+  StageCost if_latency() const { return {.seconds = wall_, .cpu = wall_ > 0 ? cpu_ / wall_ : 1}; }
   StageCost sample(double u) const { return completed(fit_.sample(u)); }
   /// Coefficient of variation of the service time from split to split.
   double noise() const;
@@ -65,6 +68,9 @@ class StageEstimate {
   std::optional<ContentionFit> questioned_;  // the belief that fit_ doubts
   RateLimit limit_;
   double cpu_share_ = 0;
+  double wall_ = 0;             // seconds of the splits last completed, without waiting for a CPU
+  double cpu_ = 0;              // of those, on a CPU
+  bool limit_refuted_ = false;  // since question()
   double measured_actors_ = 0;
   double noise_sum_ = 0;
   double noise_weight_ = 0;

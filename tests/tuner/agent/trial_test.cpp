@@ -119,6 +119,52 @@ TEST_CASE("a trial that refutes nothing leaves the belief as it was, and the nex
   CHECK(second_rest > 1.5 * first_rest);
 }
 
+// A stage that seems to be held back by a disk's limit: with one actor a split took 0.1 s, half of
+// it on a CPU; eight actors wait 0.75 s for each of theirs.
+struct Waiting {
+  Observation seen(std::uint32_t actors, double seconds) {
+    Observation observation;
+    observation.at_seconds = at_seconds += kPeriod;
+    observation.seconds = kPeriod;
+    observation.limits = {2, 10'000};
+    observation.stages = {busy(actors, seconds, 1), busy(4, 0.01, 0.2)};
+    observation.stages[0].done_cpu_seconds = 0.05 * static_cast<double>(observation.stages[0].done);
+    observation.trainer_steps = observation.stages[0].done;
+    observation.trainer_wait_seconds = kPeriod;
+    return observation;
+  }
+
+  double at_seconds = 0;
+};
+
+TEST_CASE("a rate limit is tried with the actors that answers would need", "[tuner][agent]") {
+  Waiting stage;
+  PipelineEstimate known(load_and_decode());
+  Trial trial(load_and_decode());
+  for (int i = 0; i < 3; ++i) known.observe(stage.seen(1, 0.1));
+  std::uint32_t actors = 8;
+  for (int i = 0; i < 20 && !trial.stage(); ++i) {
+    const Observation now = stage.seen(8, 0.8);
+    known.observe(now);
+    actors = trial.next(now, known, {.allocation = now.allocation()}).allocation.actors[0];
+  }
+  REQUIRE(trial.stage() == std::size_t{0});
+  // By its CPU time alone four actors could keep the CPUs busy; twelve are what half as many more
+  // try.
+  CHECK(actors == 12);
+  REQUIRE(known.mean()[0].max_rate == Approx(10));
+  // They wait no longer, so there is no limit.
+  for (int i = 0; i < 20 && trial.stage(); ++i) {
+    const Observation now = stage.seen(actors, 0.8);
+    known.observe(now);
+    trial.next(now, known, {.allocation = now.allocation()});
+  }
+  REQUIRE(trial.outcome());
+  CHECK(trial.outcome()->refuted);
+  CHECK(known.mean()[0].max_rate == 0);
+  CHECK(known.mean()[0].rate(24) > 2 * 10);  // 30 without contention, which is not excluded
+}
+
 TEST_CASE("with shorter periods a trial begins after as many of them", "[tuner][agent]") {
   const int usual = Line().until_trial(Line::contended(20));
   Line quick(0.5);

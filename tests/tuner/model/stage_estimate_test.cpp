@@ -70,6 +70,28 @@ TEST_CASE("a rate limit is forgotten when fewer actors stay below it", "[tuner][
   CHECK(stage.mean().cpu == Approx(0.125));
 }
 
+TEST_CASE("a rate limit is forgotten when more actors exceed it and wait as long",
+          "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(1, 20, 0.1, 0.5), 2);
+  stage.observe(interval(8, 20, 0.8, 0.0625), 2);
+  REQUIRE(stage.mean().max_rate == Approx(10));
+  const StageCost waits = stage.if_latency();
+  CHECK(waits.seconds == Approx(0.8));
+  CHECK(waits.cpu == Approx(0.0625));
+  CHECK(waits.rate(12) == Approx(15));
+  stage.observe(interval(12, 30, 0.8, 0.0625), 2);  // 15/s
+  CHECK(stage.mean().max_rate == 0);
+  CHECK(stage.mean().cpu == Approx(0.0625));
+
+  StageEstimate raised;
+  raised.observe(interval(1, 20, 0.1, 0.5), 2);
+  raised.observe(interval(8, 20, 0.8, 0.0625), 2);
+  raised.observe(interval(12, 48, 0.5, 0.1), 2);  // 24/s, and each split waits less: a faster disk
+  CHECK(raised.mean().max_rate == Approx(24));
+  CHECK(raised.mean().cpu == Approx(0.5));
+}
+
 TEST_CASE("a limit that looked higher while the pipeline filled is lowered, not forgotten",
           "[tuner][model]") {
   StageEstimate stage;
