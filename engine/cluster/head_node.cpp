@@ -17,7 +17,7 @@ void start_directory(NetworkEndpoint& net, Store& store,
                      const std::function<void(const std::string&)>& say) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const ActorDirectory::Options options{
-      .first_life = static_cast<std::uint64_t>(
+      .begin = static_cast<std::uint64_t>(
           std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()),
       .say = say};
   const auto directory = net.actors().spawn(

@@ -80,12 +80,13 @@ class DirectoryFixture {
     timers.fire(clock.now());
     run();
   }
-  /// Another head takes over the store.
-  void start_head() {
+  /// Another head takes over the store, at this time of the day.
+  void start_head(std::chrono::nanoseconds begin = 100ns) {
     if (directory.receiver() != nullptr) directory.stop();
     run();
     const ActorDirectory::Options options{
-        .first_life = 100, .say = [this](const std::string& line) { said += line + '\n'; }};
+        .begin = static_cast<std::uint64_t>(begin.count()),
+        .say = [this](const std::string& line) { said += line + '\n'; }};
     directory =
         host.spawn({.name = "directory", .mailbox_bytes = std::size_t{1} << 30},
                    [this, options] { return std::make_unique<ActorDirectory>(options, store); });
@@ -286,6 +287,40 @@ TEST_CASE_METHOD(DirectoryFixture, "another head goes on with the actors of the 
     CHECK(ask(FindActor{"a"}).error().code == Code::kNotFound);
     start_head();
     CHECK(ask(QueryActors{})->actors == 0);
+  }
+}
+
+TEST_CASE_METHOD(DirectoryFixture, "restarts are limited across heads, by the time of the day",
+                 "[actors][kept]") {
+  start_head(1000s);
+  const TestNode one = add_node("n1");
+  REQUIRE(spawn("a", 2));  // within a minute
+  advance(10s);
+  lose(one);  // at 1010 s
+  const TestNode two = add_node("n2");
+  advance(10s);
+  lose(two);  // at 1020 s
+  CHECK(ask(QueryActors{})->actors == 1);
+
+  SECTION("a third loss within the minute is too many") {
+    start_head(1040s);
+    lose(add_node("n3"));
+    CHECK(ask(QueryActors{})->actors == 0);
+    CHECK(said.find("actor a has ended with its node: no restart is left") != std::string::npos);
+  }
+  SECTION("a later one is not, and counts again") {
+    start_head(1075s);
+    lose(add_node("n3"));  // 1010 s is more than a minute ago
+    CHECK(ask(QueryActors{})->actors == 1);
+    lose(add_node("n4"));  // 1020 s, 1075 s
+    CHECK(ask(QueryActors{})->actors == 0);
+  }
+  SECTION("losses in the future, by a clock that was set back, are those of now") {
+    start_head(500s);
+    const TestNode three = add_node("n3");
+    advance(61s);
+    lose(three);
+    CHECK(ask(QueryActors{})->actors == 1);
   }
 }
 

@@ -120,7 +120,7 @@ class ClusterWorld {
     network.max_backlog = std::size_t{16} << 20;  // Parts of libraries take 1 MiB.
     ClusterProcess& here = add("head");
     const ActorDirectory::Options options{
-        .first_life = 100, .say = [&here](const std::string& line) { here.said += line + '\n'; }};
+        .begin = 100, .say = [&here](const std::string& line) { here.said += line + '\n'; }};
     directory = here.host.spawn({.name = "directory", .mailbox_bytes = kMailbox}, [this, options] {
       return std::make_unique<ActorDirectory>(options, store);
     });

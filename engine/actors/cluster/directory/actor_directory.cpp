@@ -14,6 +14,7 @@ constexpr std::uint64_t kMostKeptTogether = std::uint64_t{4} << 30;
 }  // namespace
 
 Status ActorDirectory::on(const BeginDirectory&, Context& context) {
+  begun_ = context.clock().now();
   auto status =
       store_.load([this](const ActorRecord& record) { table_.restore(record); },
                   [this](const Error& error) { say(error.message + "; it is left out"); });

@@ -52,15 +52,14 @@ class ActorDirectory final
                      Answered<StartActor>, Down> {
  public:
   struct Options {
-    std::uint64_t first_life =
-        0;  ///< Larger than any of an earlier head's; nanoseconds of the day.
+    std::uint64_t begin = 0;  ///< Now: nanoseconds since 1970. Lives are numbered from there on.
     std::chrono::nanoseconds patience = std::chrono::seconds(5);
     std::function<void(const std::string&)> say = {};
   };
 
   /// `store` outlives the actor.
   ActorDirectory(Options options, Store& store)
-      : options_(std::move(options)), table_(options_.first_life), store_(store) {}
+      : options_(std::move(options)), table_(options_.begin), store_(store) {}
 
   Status on(const BeginDirectory& begin, Context& context);
   Result<std::vector<EndActor>> on(const RegisterNode& node, Context& context);
@@ -116,6 +115,7 @@ class ActorDirectory final
   void say(const std::string& sentence) const;
 
   const Options options_;
+  std::chrono::nanoseconds begun_{0};  // options_.begin, by the clock
   ActorTable table_;
   LibraryTable libraries_;
   ActorStore store_;

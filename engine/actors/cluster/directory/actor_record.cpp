@@ -29,7 +29,10 @@ bool is_sound(const ActorSpec& spec) {
 }
 
 bool is_sound(const ActorRecord& record) {
+  const auto is_negative = [](std::chrono::nanoseconds at) { return at.count() < 0; };
   return is_sound(record.spec) && record.kept_bytes <= kMostKeptBytes &&
+         record.losses.size() <= record.spec.restarts &&
+         std::ranges::none_of(record.losses, is_negative) &&
          (record.node.empty() ? record.life == 0 : is_actor_name(record.node) && record.life > 0);
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "engine/actors/cluster/cluster_messages.h"
 
@@ -31,9 +33,11 @@ struct ActorRecord {
   std::uint64_t moves = 0;
   bool started = false;          ///< The node has confirmed this life.
   std::uint64_t kept_bytes = 0;  ///< Of its kept state.
+  /// When its nodes were lost, those that count against its restarts: time since 1970.
+  std::vector<std::chrono::nanoseconds> losses = {};
   static auto fields(auto& self) {
     return std::tie(self.spec, self.node, self.process, self.life, self.moves, self.started,
-                    self.kept_bytes);
+                    self.kept_bytes, self.losses);
   }
 };
 

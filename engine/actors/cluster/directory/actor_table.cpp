@@ -14,10 +14,6 @@ constexpr EnumName<ActorTable::State> kStateNames[] = {
     {"waiting", ActorTable::State::kWaiting},
     {"returning", ActorTable::State::kReturning}};
 
-RestartLimit losses_of(const ActorSpec& spec) {
-  return {.restarts = static_cast<std::size_t>(spec.restarts), .period = spec.period};
-}
-
 }  // namespace
 
 ActorRecord ActorTable::record(const Entry& entry) {
@@ -27,13 +23,17 @@ ActorRecord ActorTable::record(const Entry& entry) {
           .life = entry.life,
           .moves = entry.moves,
           .started = entry.started,
-          .kept_bytes = entry.kept_bytes};
+          .kept_bytes = entry.kept_bytes,
+          .losses = entry.losses};
 }
 
 void ActorTable::restore(const ActorRecord& record) {
   if (actors_.contains(record.spec.name) || lives_.contains(record.life)) return;
   Entry& entry = add(record.spec);
   entry.moves = record.moves;
+  entry.losses = record.losses;
+  // The clock may have been set back since.
+  for (Time& at : entry.losses) at = std::min(at, begin_);
   set_kept_bytes(entry, record.kept_bytes);
   last_life_ = std::max({last_life_, record.life, record.spec.birth});
   if (record.node.empty()) return;
@@ -48,8 +48,7 @@ void ActorTable::restore(const ActorRecord& record) {
 
 ActorTable::Entry& ActorTable::add(const ActorSpec& spec) {
   waiting_.insert(spec.name);
-  return actors_.emplace(spec.name, Entry{.spec = spec, .losses = Supervisor(losses_of(spec))})
-      .first->second;
+  return actors_.emplace(spec.name, Entry{.spec = spec}).first->second;
 }
 
 void ActorTable::leave_node(Entry& entry) {

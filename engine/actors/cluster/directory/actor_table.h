@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/runtime/supervisor.h"
 #include "engine/actors/cluster/cluster_messages.h"
 #include "engine/actors/cluster/directory/actor_record.h"
 #include "engine/actors/cluster/directory/node_room.h"
@@ -43,7 +42,7 @@ class ActorTable {
 
   struct Entry {
     ActorSpec spec;
-    Supervisor losses{RestartLimit{}};  ///< Of its nodes.
+    std::vector<Time> losses = {};  ///< Of its nodes, the last ones after which it was moved.
     State state = State::kWaiting;
     std::string node = {};      ///< Empty while it waits.
     std::uint64_t process = 0;  ///< Of the node.
@@ -53,8 +52,8 @@ class ActorTable {
     std::uint64_t kept_bytes = 0;  ///< Of its kept state.
   };
 
-  /// Lives are numbered from here on.
-  explicit ActorTable(std::uint64_t first_life) : last_life_(first_life) {}
+  /// `begin`: time since 1970, in nanoseconds. Lives are numbered from there on.
+  explicit ActorTable(std::uint64_t begin) : begin_(begin), last_life_(begin) {}
 
   /// Success if this actor can be placed now. kInvalid: a wrong or taken name, or wrong needs;
   /// kNotFound: no node has its type, or there is no such node, or no actor that it is to be near;
@@ -97,6 +96,7 @@ class ActorTable {
     std::vector<std::uint64_t> lives;  ///< Of both, on the lost node.
     LostNode node;                     ///< For programs.
   };
+  /// `now`: time since 1970, so that restarts are limited across heads.
   Loss lose(const std::string& node, Time now);
   /// Those that have not come back.
   const LostNodes& lost_nodes() const { return lost_; }
@@ -128,6 +128,7 @@ class ActorTable {
   std::string types_here() const;
   bool settle(Entry& entry, const RegisterNode& node, bool held);
 
+  const Time begin_;
   std::uint64_t last_life_;
   std::uint64_t kept_bytes_ = 0;
   std::map<std::string, Node> nodes_;

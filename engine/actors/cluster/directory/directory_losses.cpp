@@ -1,4 +1,5 @@
 // The directory's part when nodes are lost.
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ Status ActorDirectory::on(const Down& down, Context& context) {
 void ActorDirectory::lose(const std::string& node, const std::string& why, Context& context) {
   uses_.erase(node);
   libraries_.remove(node);
-  const ActorTable::Loss loss = table_.lose(node, context.clock().now());
+  const std::chrono::nanoseconds begin(options_.begin);
+  const ActorTable::Loss loss = table_.lose(node, begin + context.clock().now() - begun_);
   for (const auto& [id, follower] : followers_) {
     static_cast<void>(follower.tell(LostNode(loss.node)));
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/runtime/supervisor.h"
 #include "engine/actors/cluster/directory/actor_table.h"
 
 namespace forebay {
@@ -13,6 +14,17 @@ std::set<std::string> types_of(const std::vector<LibraryInfo>& libraries) {
   std::set<std::string> types;
   for (const LibraryInfo& one : libraries) types.insert(one.types.begin(), one.types.end());
   return types;
+}
+
+/// Whether the loss of its node at `now` leaves the actor a restart, which is written down then.
+bool may_move(ActorTable::Entry& entry, ActorTable::Time now) {
+  const auto restarts = static_cast<std::size_t>(entry.spec.restarts);
+  Supervisor supervisor({.restarts = restarts, .period = entry.spec.period});
+  for (const ActorTable::Time at : entry.losses) static_cast<void>(supervisor.allow_restart(at));
+  if (!supervisor.allow_restart(now)) return false;
+  entry.losses.push_back(now);
+  if (entry.losses.size() > restarts) entry.losses.erase(entry.losses.begin());
+  return true;
 }
 
 }  // namespace
@@ -119,7 +131,7 @@ ActorTable::Loss ActorTable::lose(const std::string& node, Time now) {
     if (entry.state == State::kWaiting || entry.node != node) continue;
     loss.lives.push_back(entry.life);
     leave_node(entry);
-    const bool again = entry.losses.allow_restart(now);
+    const bool again = may_move(entry, now);
     if (again) ++entry.moves;
     (again ? loss.moving : loss.ended).push_back(name);
   }
