@@ -7,11 +7,23 @@
 
 namespace forebay {
 
+namespace {
+
+/// An answer, packed if its question was: then the asker is in another process.
+Result<UserValue> answer_of(UserHost& host, actors::Box answer, bool is_packed) {
+  if (!is_packed) return UserValue{.box = std::move(answer)};
+  auto packed = pack_to_send(answer, host.objects());
+  if (!packed) return pass(packed);
+  return UserValue{.box = {}, .packed = std::make_unique<PackedValue>(std::move(*packed))};
+}
+
+}  // namespace
+
 /// One message's turn.
 class HostedActor::TurnHere final : public actors::Turn {
  public:
-  TurnHere(HostedActor& actor, Context& context, std::unique_ptr<Replier<UserValue>>* asker)
-      : actor_(actor), context_(context), asker_(asker) {}
+  TurnHere(HostedActor& actor, Context& context, Asker& asker, bool is_packed)
+      : actor_(actor), context_(context), asker_(asker), is_packed_(is_packed) {}
 
   std::chrono::nanoseconds now() const override { return context_.clock().now(); }
 
@@ -28,11 +40,12 @@ class HostedActor::TurnHere final : public actors::Turn {
   void stop() override { context_.stop(); }
 
   actors::Target::Done take_asker() override {
-    if (asker_ == nullptr || *asker_ == nullptr) return nullptr;
-    auto held = std::make_shared<std::unique_ptr<Replier<UserValue>>>(std::move(*asker_));
-    return [held](actors::Result<actors::Box> answer) {
+    if (asker_ == nullptr) return nullptr;
+    auto held = std::make_shared<Asker>(std::move(asker_));
+    return [held, &host = actor_.host_, life = actor_.host_.life(),
+            is_packed = is_packed_](actors::Result<actors::Box> answer) {
       if (!answer) return (*held)->answer(tl::unexpected<Error>(internal(answer.error())));
-      (*held)->answer(UserValue{.box = std::move(*answer)});
+      (*held)->answer(answer_of(host, std::move(*answer), is_packed && life->load()));
     };
   }
 
@@ -46,7 +59,7 @@ class HostedActor::TurnHere final : public actors::Turn {
 
   actors::Future<std::monostate> keep(actors::Box state) override {
     const actors::Promise<std::monostate> promise;
-    actor_.kept_->keep(state, [promise](const Status& kept) {
+    actor_.place_.kept->keep(state, [promise](const Status& kept) {
       promise.set(kept ? actors::Status() : shown(kept.error()));
     });
     return promise.future();
@@ -55,28 +68,75 @@ class HostedActor::TurnHere final : public actors::Turn {
  private:
   HostedActor& actor_;
   Context& context_;
-  std::unique_ptr<Replier<UserValue>>* asker_;
+  Asker& asker_;
+  const bool is_packed_;
 };
 
-Result<UserValue> HostedActor::on(UserMessage&& message, std::unique_ptr<Replier<UserValue>>& asker,
-                                  Context& context) {
+Result<UserValue> HostedActor::on(UserMessage&& message, Asker& asker, Context& context) {
+  if (!has_to_wait(message)) return handle(std::move(message), asker, context);
+  Status status = hold(message, asker, context);
+  if (!status && asker == nullptr) status = host_.dropped(status.error());
+  if (!status) return pass(status);
+  return UserValue{};  // If it is held, nobody hears this.
+}
+
+bool HostedActor::has_to_wait(const UserMessage& message) const {
+  const PackedValue* packed = message.value.packed.get();
+  if (packed == nullptr) return false;
+  if (packed->large) return true;
+  if (packed->sender == 0) return false;
+  const auto held = place_.held.lock();
+  return held != nullptr && held->has(packed->sender);
+}
+
+Status HostedActor::hold(UserMessage& message, Asker& asker, Context& context) {
+  auto held = place_.held.lock();
+  if (held == nullptr) place_.held = held = std::make_shared<HeldMessages>(place_.mailbox_bytes);
+  return held->add(message, asker, host_, self(context).receiver());
+}
+
+Status HostedActor::on(HeldReady&& ready, Context& context) {
+  ready.held->take(ready, context.clock().now());
+  auto next = ready.held->next(ready.sender, self(context).receiver());
+  if (!next) return {};
+  if (!next->bytes) {
+    const Error error{next->bytes.error().code, "a large message: " + next->bytes.error().message};
+    if (next->asker == nullptr) return host_.dropped(error);
+    next->asker->answer(tl::unexpected<Error>(error));
+    return {};
+  }
+  auto answer = handle(std::move(next->message), next->asker, context);
+  if (next->asker != nullptr) {
+    next->asker->answer(std::move(answer));
+    return {};
+  }
+  return answer ? Status() : pass(answer);
+}
+
+Result<UserValue> HostedActor::handle(UserMessage&& message, Asker& asker, Context& context) {
   if (is_fenced()) {
     if (asker == nullptr) return UserValue{};  // An error that no asker hears would be logged.
     return fail(Code::kUnavailable, "it lives elsewhere by now");
   }
   const std::uint64_t number = number_of(message.value);
+  const bool is_packed = message.value.packed != nullptr;
+  if (is_packed && number == kStopNumber) {
+    context.stop();
+    return UserValue{.box = actors::Box::of(std::monostate())};
+  }
   const actors::ValueType* type = object_->message_type(number);
   if (type == nullptr) {
     return fail(Code::kInvalid, "the actor does not handle this message");
   }
   auto box = open_value(std::move(message.value), type, host_);
   if (!box) return pass(box);
-  TurnHere turn(*this, context, &asker);
+  TurnHere turn(*this, context, asker, is_packed);
   actors::Context shown_context(turn);
   auto answer = object_->receive(*box, shown_context);
   if (!answer) return tl::unexpected<Error>(internal(answer.error()));
-  if (answer->type() == nullptr) return UserValue{.box = actors::Box::of(std::monostate())};
-  return UserValue{.box = std::move(*answer)};
+  if (asker == nullptr) return UserValue{};
+  if (answer->type() == nullptr) *answer = actors::Box::of(std::monostate());
+  return answer_of(host_, std::move(*answer), is_packed);
 }
 
 Status HostedActor::on(RunPosted&& posted, Context&) {

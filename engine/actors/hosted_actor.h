@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <forebay/actor.h>
 
 #include "core/runtime/actor.h"
+#include "engine/actors/held_messages.h"
 #include "engine/actors/kept_state.h"
 #include "engine/actors/local_target.h"
 #include "engine/actors/user_message.h"
@@ -21,27 +23,40 @@ struct RunPosted {
   std::function<void()> run;
 };
 
+/// What an actor's place in its host keeps from one start of the actor to the next.
+struct HostedPlace {
+  KeptStatePtr kept = nullptr;  ///< Null if the actor keeps no state.
+  std::size_t mailbox_bytes = 0;
+  std::weak_ptr<HeldMessages> held = {};
+};
+
 /// Runs a user's actor as an actor of `core/runtime`.
 ///
-/// Owns the user's object. Opens packed messages on the actor's turn, when their types are known.
-class HostedActor final : public ActorOf<HostedActor, UserMessage, RunPosted> {
+/// Owns the user's object. Opens packed messages on the actor's turn, when their types are known,
+/// and holds those back whose bytes have yet to come.
+class HostedActor final : public ActorOf<HostedActor, UserMessage, HeldReady, RunPosted> {
  public:
-  /// `kept` is null only if the object keeps no state.
-  HostedActor(UserHost& host, std::unique_ptr<actors::ActorObject> object, KeptStatePtr kept)
-      : host_(host), object_(std::move(object)), kept_(std::move(kept)) {}
+  using Asker = std::unique_ptr<Replier<UserValue>>;
 
-  Result<UserValue> on(UserMessage&& message, std::unique_ptr<Replier<UserValue>>& asker,
-                       Context& context);
+  /// `place` outlives the actor.
+  HostedActor(UserHost& host, std::unique_ptr<actors::ActorObject> object, HostedPlace& place)
+      : host_(host), object_(std::move(object)), place_(place) {}
+
+  Result<UserValue> on(UserMessage&& message, Asker& asker, Context& context);
+  Status on(HeldReady&& ready, Context& context);
   Status on(RunPosted&& posted, Context& context);
 
  private:
   class TurnHere;
 
-  bool is_fenced() const { return kept_ != nullptr && kept_->is_fenced(); }
+  bool is_fenced() const { return place_.kept != nullptr && place_.kept->is_fenced(); }
+  bool has_to_wait(const UserMessage& message) const;
+  Status hold(UserMessage& message, Asker& asker, Context& context);
+  Result<UserValue> handle(UserMessage&& message, Asker& asker, Context& context);
 
   UserHost& host_;
   const std::unique_ptr<actors::ActorObject> object_;
-  const KeptStatePtr kept_;
+  HostedPlace& place_;
   std::shared_ptr<const int> life_;  // made when it is needed first
 };
 

@@ -1,9 +1,12 @@
 #include "engine/actors/local_target.h"
 
+#include <bit>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "core/runtime/ask.h"
+#include "core/runtime/cell.h"
 #include "engine/actors/hosted_actor.h"
 
 namespace forebay {
@@ -34,10 +37,30 @@ class DownTranslator final : public Receiver {
 
 constexpr std::size_t kNoLimit = std::size_t{1} << 40;
 
-/// A state from one start of an actor to the next. A factory is called by one thread at a time.
-struct HeldState {
-  mutable KeptStatePtr state;
+/// An actor's place, in its factory, which one thread calls at a time.
+struct PlaceInFactory {
+  mutable HostedPlace place;
 };
+
+/// For what is on its way before a stop.
+constexpr std::chrono::minutes kStopPatience(1);
+
+/// Gets the bytes of a large answer within the time that its question has left.
+void fetch_answer(UserHost& host, UserValue answer, std::chrono::nanoseconds until,
+                  Question<UserValue>::Deliver open) {
+  const auto question =
+      std::make_shared<Question<UserValue>>(host.host().timers(), std::move(open));
+  const actors::ObjectPtr object = host.object_of(*answer.packed->large);
+  const auto value = std::make_shared<UserValue>(std::move(answer));
+  fetch(object, [question, value, object](Result<Frame> bytes) {
+    if (!bytes) {
+      return question->settle(fail(bytes.error().code, "a large answer: " + bytes.error().message));
+    }
+    value->packed->fetched = std::move(*bytes);
+    question->settle(std::move(*value));
+  });
+  Question<UserValue>::expire_at(question, until);
+}
 
 /// The runtime takes an exception for a crash, and starts the actor again within its limit.
 void load_or_throw(const KeptState& state, actors::ActorObject& object) {
@@ -63,16 +86,24 @@ actors::TargetPtr UserHost::spawn(const actors::SpawnOptions& options, actors::A
                                   KeptStatePtr kept, std::shared_ptr<TurnMeter> meter) {
   SpawnOptions measured = internal_options(options);
   measured.meter = std::move(meter);
-  const auto ref =
-      host_.spawn(measured, [this, make = std::move(make), held = HeldState{std::move(kept)}] {
-        auto object = make();
-        if (held.state == nullptr && object->kept_type() != nullptr) {
-          held.state = std::make_shared<KeptState>();
-        }
-        if (held.state != nullptr) load_or_throw(*held.state, *object);
-        return std::make_unique<HostedActor>(*this, std::move(object), held.state);
-      });
+  PlaceInFactory held{{.kept = std::move(kept), .mailbox_bytes = measured.mailbox_bytes}};
+  const auto ref = host_.spawn(measured, [this, make = std::move(make), held = std::move(held)] {
+    HostedPlace& place = held.place;
+    auto object = make();
+    if (place.kept == nullptr && object->kept_type() != nullptr) {
+      place.kept = std::make_shared<KeptState>();
+    }
+    if (place.kept != nullptr) load_or_throw(*place.kept, *object);
+    return std::make_unique<HostedActor>(*this, std::move(object), place);
+  });
   return std::make_shared<LocalTarget>(ref, *this);
+}
+
+Status UserHost::dropped(const Error& why) {
+  const std::uint64_t count = num_dropped_.fetch_add(1) + 1;
+  if (!std::has_single_bit(count)) return {};
+  return fail(why.code, "a message of another process was lost, number " + std::to_string(count) +
+                            ": " + why.message);
 }
 
 actors::TargetPtr UserHost::target_of(const ReceiverPtr& receiver) {
@@ -80,7 +111,28 @@ actors::TargetPtr UserHost::target_of(const ReceiverPtr& receiver) {
   return std::make_shared<LocalTarget>(UserRef(receiver), *this);
 }
 
+LocalTarget::LocalTarget(UserRef ref, UserHost& host)
+    : ref_(std::move(ref)),
+      is_here_(dynamic_cast<const Cell*>(ref_.receiver().get()) != nullptr),
+      host_(host),
+      life_(host.life()) {}
+
+Result<UserMessage> LocalTarget::to_send(const actors::Box& message) const {
+  if (!life_->load()) return fail(Code::kNotFound, "the actor's system has ended");
+  auto packed = pack_to_send(message, host_.objects());
+  if (!packed) return pass(packed);
+  return UserMessage{
+      .value = {.box = {}, .packed = std::make_unique<PackedValue>(std::move(*packed))}};
+}
+
 actors::Status LocalTarget::push(actors::Box& message) {
+  if (!is_here_) {
+    auto user = to_send(message);
+    if (!user) return shown(user.error());
+    if (auto status = ref_.tell(std::move(*user)); !status) return shown(status.error());
+    message = actors::Box();
+    return {};
+  }
   UserMessage user{.value = {.box = std::move(message)}};
   const Status status = ref_.tell(std::move(user));
   if (status) return {};
@@ -93,13 +145,33 @@ void LocalTarget::ask(actors::Box message, const actors::ValueType* reply,
   if (!life_->load()) {
     return done(actors::Error{actors::Code::kNotFound, "the actor's system has ended"});
   }
-  ask_and_deliver(ref_, UserMessage{.value = {.box = std::move(message)}}, deadline,
-                  [&host = host_, reply, done = std::move(done)](Result<UserValue> answer) {
-                    if (!answer) return done(shown(answer.error()));
-                    auto opened = open_value(std::move(*answer), reply, host);
-                    if (!opened) return done(shown(opened.error()));
-                    done(std::move(*opened));
-                  });
+  Result<UserMessage> user =
+      is_here_ ? UserMessage{.value = {.box = std::move(message)}} : to_send(message);
+  if (!user) return done(shown(user.error()));
+  const auto until = host_.host().clock().now() + deadline;
+  const auto open = [&host = host_, reply, done = std::move(done)](Result<UserValue> answer) {
+    if (!answer) return done(shown(answer.error()));
+    auto opened = open_value(std::move(*answer), reply, host);
+    if (!opened) return done(shown(opened.error()));
+    done(std::move(*opened));
+  };
+  ask_and_deliver(
+      ref_, std::move(*user), deadline, [&host = host_, until, open](Result<UserValue> answer) {
+        const bool is_large = answer && answer->packed != nullptr && answer->packed->large;
+        if (!is_large) return open(std::move(answer));
+        fetch_answer(host, std::move(*answer), until, open);
+      });
+}
+
+void LocalTarget::stop() {
+  const std::uint64_t sender = is_here_ || !life_->load() ? 0 : host_.objects().sender();
+  if (sender == 0) return ref_.stop();
+  // A stop of the runtime would overtake what the actor holds back.
+  UserMessage stop;
+  stop.value.packed = std::make_unique<PackedValue>(
+      PackedValue{.number = kStopNumber, .bytes = {}, .actors = {}, .large = {}, .sender = sender});
+  ask_and_deliver(ref_, std::move(stop), kStopPatience,
+                  [ref = ref_](const Result<UserValue>&) { ref.stop(); });
 }
 
 void LocalTarget::watch(actors::TargetPtr watcher) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -35,6 +36,10 @@ class UserHost : public actors::Host, public ActorFinder {
   actors::TargetPtr target_of(const ReceiverPtr& receiver) override;
   actors::ObjectPtr object_of(const SentObject& object) override { return objects_.take(object); }
 
+  /// A large message to an actor here was lost. Returns what is to be said of it: each time that
+  /// their number has doubled.
+  Status dropped(const Error& why);
+
   Objects& objects() override { return objects_; }
   ActorHost& host() const { return host_; }
   /// False once this object is gone.
@@ -43,20 +48,22 @@ class UserHost : public actors::Host, public ActorFinder {
  private:
   ActorHost& host_;
   Objects objects_;
+  std::atomic<std::uint64_t> num_dropped_{0};
   const std::shared_ptr<std::atomic<bool>> life_ = std::make_shared<std::atomic<bool>>(true);
 };
 
 /// What a public reference points to: a user's actor, by the runtime's reference to it.
+///
+/// Moves messages to an actor of this process, and packs those to others.
 class LocalTarget final : public actors::Target {
  public:
-  LocalTarget(UserRef ref, UserHost& host)
-      : ref_(std::move(ref)), host_(host), life_(host.life()) {}
+  LocalTarget(UserRef ref, UserHost& host);
 
   actors::Status push(actors::Box& message) override;
   void ask(actors::Box message, const actors::ValueType* reply, std::chrono::nanoseconds deadline,
            Done done) override;
   void watch(actors::TargetPtr watcher) override;
-  void stop() override { ref_.stop(); }
+  void stop() override;
   const void* identity() const override { return ref_.receiver().get(); }
 
   /// Delivers a message of Forebay's, also to a full mailbox.
@@ -64,7 +71,10 @@ class LocalTarget final : public actors::Target {
   const UserRef& ref() const { return ref_; }
 
  private:
+  Result<UserMessage> to_send(const actors::Box& message) const;
+
   const UserRef ref_;
+  const bool is_here_;
   UserHost& host_;  // while life_ is true
   const std::shared_ptr<std::atomic<bool>> life_;
 };

@@ -2,12 +2,17 @@
 
 #include <limits>
 #include <span>
+#include <string>
 
+#include "core/base/check.h"
 #include "engine/actors/local_target.h"
 #include "engine/actors/objects/objects.h"
 
 namespace forebay {
 namespace {
+
+/// What MessagePack can say of the size of a text or a run of bytes.
+constexpr std::size_t kMostFieldBytes = std::numeric_limits<std::uint32_t>::max();
 
 /// Writes a user's value with the codec of `core/wire`.
 class PackingWriter final : public actors::Writer {
@@ -20,8 +25,12 @@ class PackingWriter final : public actors::Writer {
   void integer(std::int64_t value) override { encoder_.number(value); }
   void single(float value) override { encoder_.number(value); }
   void real(double value) override { encoder_.number(value); }
-  void text(std::string_view value) override { encoder_.text(value); }
-  void bytes(std::span<const std::byte> value) override { encoder_.bytes(value); }
+  void text(std::string_view value) override {
+    if (fits(value.size())) encoder_.text(value);
+  }
+  void bytes(std::span<const std::byte> value) override {
+    if (fits(value.size())) encoder_.bytes(value);
+  }
   void array(std::size_t count) override { encoder_.array(count); }
   void map(std::size_t count) override { encoder_.map(count); }
   void actor(const actors::TargetPtr& target) override {
@@ -35,15 +44,32 @@ class PackingWriter final : public actors::Writer {
     packed_.objects.push_back(sent(target));
   }
 
+  /// Success if all that was written can be read again.
+  Status& status() { return status_; }
+
  private:
+  bool fits(std::size_t size) {
+    if (size <= kMostFieldBytes) return true;
+    status_ = fail(Code::kInvalid, "a field of " + std::to_string(size) +
+                                       " bytes is too large for a message, whose fields take at "
+                                       "most 4 GiB; put it, and send the object");
+    return false;
+  }
+
   Encoder encoder_;
   PackedValue& packed_;
+  Status status_;
 };
+
+std::span<const std::byte> bytes_in(const PackedValue& packed) {
+  if (packed.fetched) return {packed.fetched->data(), packed.fetched->size()};
+  return packed.bytes;
+}
 
 class PackedReader final : public actors::Reader {
  public:
   PackedReader(const PackedValue& packed, ActorFinder& finder)
-      : decoder_(packed.bytes), packed_(packed), finder_(finder) {}
+      : decoder_(bytes_in(packed)), packed_(packed), finder_(finder) {}
 
   bool take_nil() override { return decoder_.take_nil(); }
   bool boolean(bool& value) override { return decoder_.boolean(value); }
@@ -89,6 +115,17 @@ class PackedReader final : public actors::Reader {
   ActorFinder& finder_;
 };
 
+/// Writes the value into a buffer of this thread, which keeps its capacity.
+Result<WireBuffer*> write_packed(const actors::Box& box, PackedValue& packed) {
+  thread_local WireBuffer buffer;
+  buffer.clear();
+  packed.number = box.type()->number;
+  PackingWriter writer(buffer, packed);
+  box.type()->write(box.data(), writer);
+  if (!writer.status()) return pass(writer.status());
+  return &buffer;
+}
+
 }  // namespace
 
 std::size_t bytes_of(const UserMessage& message) {
@@ -101,12 +138,27 @@ std::size_t bytes_of(const UserMessage& message) {
 PackedValue pack(const actors::Box& box) {
   PackedValue packed;
   if (box.type() == nullptr) return packed;
-  thread_local WireBuffer buffer;  // keeps its capacity
-  buffer.clear();
-  packed.number = box.type()->number;
-  PackingWriter writer(buffer, packed);
-  box.type()->write(box.data(), writer);
-  packed.bytes.assign(buffer.bytes().begin(), buffer.bytes().end());
+  const auto written = write_packed(box, packed);
+  FOREBAY_CHECK(written);
+  packed.bytes.assign((*written)->bytes().begin(), (*written)->bytes().end());
+  return packed;
+}
+
+Result<PackedValue> pack_to_send(const actors::Box& box, Objects& objects) {
+  PackedValue packed;
+  auto written = write_packed(box, packed);
+  if (!written) return pass(written);
+  WireBuffer& buffer = **written;
+  if (buffer.size() < kLargeValue) {
+    packed.bytes.assign(buffer.bytes().begin(), buffer.bytes().end());
+  } else {
+    const std::size_t size = buffer.size();
+    const std::shared_ptr<const std::byte[]> bytes = buffer.release();
+    auto large = objects.put_large({bytes, bytes.get(), size});
+    if (!large) return fail(large.error().code, "a large message: " + large.error().message);
+    packed.large = std::move(*large);
+  }
+  packed.sender = objects.sender();
   return packed;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -18,14 +19,25 @@
 
 namespace forebay {
 
+class Objects;
+
+/// To another process, so many packed bytes travel as an object.
+inline constexpr std::size_t kLargeValue = std::size_t{1} << 20;
+
 /// A user's value as bytes: what travels, and what one binary hands to another in a process.
 struct PackedValue {
   std::uint64_t number = 0;  ///< Of its tag.
   std::vector<std::byte> bytes;
   std::vector<AnyActor> actors;          ///< The bytes name them by their index here.
   std::vector<SentObject> objects = {};  ///< In the same way.
+  std::optional<SentObject> large =
+      {};  ///< Has the bytes, if they are many; `bytes` is empty then.
+  /// The process that packed it, or 0 if it had sent nothing large before. What an actor gets from
+  /// one process stays in order, though the bytes of some of it come later.
+  std::uint64_t sender = 0;
+  std::optional<Frame> fetched = {};  ///< The bytes of `large`, once they are here; not sent.
   static auto fields(auto& self) {
-    return std::tie(self.number, self.bytes, self.actors, self.objects);
+    return std::tie(self.number, self.bytes, self.actors, self.objects, self.large, self.sender);
   }
 };
 
@@ -45,6 +57,10 @@ struct UserMessage {
 
 using UserRef = ActorRef<UserMessage>;
 
+/// Instead of a message's number: end the actor. Other than the runtime's stop it stays behind what
+/// the same process has sent before.
+inline constexpr std::uint64_t kStopNumber = tag_number("forebay/stop");
+
 std::size_t bytes_of(const UserMessage& message);
 
 /// Makes the public references to actors and objects that a packed value names.
@@ -63,6 +79,10 @@ class NoActors final : public ActorFinder {
 };
 
 PackedValue pack(const actors::Box& box);
+
+/// For another process: a large value becomes an object. kOverloaded: the objects here leave no
+/// room for it; kInvalid: it is larger than all of them may be, or a field is larger than 4 GiB.
+Result<PackedValue> pack_to_send(const actors::Box& box, Objects& objects);
 
 /// kCorrupt: the bytes are no `type`. Names the message by its tag.
 Result<actors::Box> unpack(const PackedValue& packed, const actors::ValueType* type,

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <future>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -37,6 +38,14 @@ std::string words_of(const ActorPlace& place) {
 std::string words_of(const Counter::Ref&) { return "done"; }
 std::string words_of(const Holder::Ref&) { return "done"; }
 std::string words_of(const Object<counting::Bytes>&) { return "done"; }
+std::string words_of(const std::vector<int>& numbers) {
+  std::string words;
+  for (const int number : numbers) words += std::to_string(number) + ' ';
+  return words;
+}
+std::string words_of(const counting::Bytes& bytes) {
+  return std::to_string(counting::sum_of(bytes));
+}
 std::string words_of(const View<counting::Bytes>& view) {
   return std::to_string(counting::sum_of(view));
 }
@@ -62,7 +71,15 @@ class Objects {
           holders_[name],
           cluster_.spawn<Holder>({.type = "holder", .name = name, .node = other}, 0).wait());
     }
-    if (command == "put") return keep(objects_[name], cluster_.put(bytes(other)));
+    if (command == "meet") return keep(holders_[name], cluster_.find<Holder>(name).wait());
+    if (command == "fill") return fill(holder, std::stoi(other), rest);
+    if (command == "filled") return words_of(holder.ask(counting::Filled{}, 30s).wait());
+    if (command == "whole") {
+      return words_of(holder.ask(counting::Whole{std::stoi(other)}, 30s).wait());
+    }
+    if (command == "put") {
+      return keep(objects_[name], cluster_.put(counting::bytes_of_ones(std::stoi(other))));
+    }
     if (command == "forget") return (objects_.erase(name), "done");
     if (command == "read") return words_of(objects_[name].get().wait());
     if (command == "take") return words_of(holder.ask(counting::Take{objects_[other]}, 5s).wait());
@@ -81,8 +98,23 @@ class Objects {
     if (made) into = *made;
     return words_of(made);
   }
-  static counting::Bytes bytes(const std::string& mib) {
-    return counting::Bytes(static_cast<std::size_t>(std::stoi(mib)) << 20, std::byte{1});
+  /// Sends the numbers from `first` to an end; the even ones come with so many MiB.
+  static std::string fill(const Holder::Ref& holder, int first, std::istringstream& rest) {
+    int end = 0;
+    int mib = 0;
+    rest >> end >> mib;
+    for (int number = first; number < end;) {
+      const auto status =
+          holder.tell(counting::Fill{number, counting::bytes_of_ones(number % 2 == 0 ? mib : 0)});
+      if (status) {
+        ++number;
+      } else if (status.error().code == Code::kOverloaded) {
+        std::promise<void>().get_future().wait_for(std::chrono::milliseconds(5));
+      } else {
+        return words_of(status);
+      }
+    }
+    return "done";
   }
 
   Cluster& cluster_;

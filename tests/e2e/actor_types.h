@@ -92,6 +92,10 @@ struct Counter
 
 using Bytes = std::vector<std::byte>;
 
+inline Bytes bytes_of_ones(int mib) {
+  return Bytes(static_cast<std::size_t>(mib) << 20, std::byte{1});
+}
+
 /// Answered when the actor has the reference.
 struct Take {
   static constexpr std::string_view kTag = "counting/take";
@@ -112,18 +116,39 @@ struct Sum {
   static auto fields(auto&) { return std::tie(); }
 };
 
-inline int sum_of(const forebay::actors::View<Bytes>& view) {
+/// A number, and bytes in the message itself.
+struct Fill {
+  static constexpr std::string_view kTag = "counting/fill";
+  int number = 0;
+  Bytes bytes;
+  static auto fields(auto& self) { return std::tie(self.number, self.bytes); }
+};
+/// The numbers that came with bytes of ones.
+struct Filled {
+  static constexpr std::string_view kTag = "counting/filled";
+  using Reply = std::vector<int>;
+  static auto fields(auto&) { return std::tie(); }
+};
+/// So many MiB in the answer itself.
+struct Whole {
+  static constexpr std::string_view kTag = "counting/whole";
+  using Reply = Bytes;
+  int mib = 0;
+  static auto fields(auto& self) { return std::tie(self.mib); }
+};
+
+inline int sum_of(const auto& bytes) {
   int sum = 0;
-  for (const std::byte value : view) sum += static_cast<int>(value);
+  for (const std::byte value : bytes) sum += static_cast<int>(value);
   return sum;
 }
 
 /// Holds a reference to one object.
-struct Holder : forebay::actors::Actor<Holder, Take, Make, Sum> {
+struct Holder : forebay::actors::Actor<Holder, Take, Make, Sum, Fill, Filled, Whole> {
   explicit Holder(int /*unused*/) {}
   void on(const Take& take) { object = take.object; }
   forebay::actors::Result<forebay::actors::Object<Bytes>> on(const Make& make, Context& context) {
-    return context.put(Bytes(static_cast<std::size_t>(make.mib) << 20, std::byte{1}));
+    return context.put(bytes_of_ones(make.mib));
   }
   Future<int> on(const Sum&, Context& context) {
     const Promise<int> sum;
@@ -134,7 +159,15 @@ struct Holder : forebay::actors::Actor<Holder, Take, Make, Sum> {
     return sum.future();
   }
 
+  void on(const Fill& fill) {
+    const bool is_exact = sum_of(fill.bytes) == static_cast<int>(fill.bytes.size());
+    filled.push_back(is_exact ? fill.number : -1);
+  }
+  std::vector<int> on(const Filled&) { return filled; }
+  Bytes on(const Whole& whole) { return bytes_of_ones(whole.mib); }
+
   forebay::actors::Object<Bytes> object;
+  std::vector<int> filled;
 };
 
 /// What a node returns for a task: this process's number, after a while.

@@ -40,6 +40,29 @@ class ObjectsOnOtherProcesses(ActorScenario):
         self.assertRegex(program.do("sum", "h3"), "error 2 .*the owner of the object")
         self.assertEqual(program.do("sum", "h2"), str(8 * MIB))
 
+    def test_large_messages_and_answers_are_exact_and_in_order(self):
+        program = Program(self, self.head.address)
+        self.holders(program, 2)
+        for holder in ("h1", "h2"):  # together more than the 64 MiB of objects that the program may have
+            self.assertEqual(program.do("fill", holder, 0, 11, 20), "done")
+        for holder in ("h1", "h2"):
+            self.assertEqual(program.do("filled", holder), "0 1 2 3 4 5 6 7 8 9 10")
+        self.assertEqual(program.do("whole", "h1", 20), str(20 * MIB))
+        self.assertRegex(program.do("fill", "h1", 0, 1, 65), "error 0 a large message: .* is larger than the memory for objects")
+        self.assertRegex(program.do("whole", "h1", 80), "error 0 a large message: .* is larger than the memory for objects")
+
+    def test_a_killed_program_leaves_a_beginning_of_its_messages(self):
+        program = Program(self, self.head.address)
+        self.holders(program, 1)
+        sender = Program(self, self.head.address)
+        self.assertEqual(sender.do("meet", "h1"), "done")
+        sender.begin("fill", "h1", 0, 1000, 20)
+        self.wait_until(lambda: len(program.do("filled", "h1").split()) > 4)
+        sender.kill()
+        self.assertEqual(program.do("fill", "h1", 5000, 5003, 20), "done")
+        numbers = program.do("filled", "h1").split()
+        self.assertEqual(numbers, [*map(str, range(len(numbers) - 3)), "5000", "5001", "5002"])
+
 
 if __name__ == "__main__":
     main()

@@ -78,6 +78,34 @@ void check_message(std::span<const std::byte> bytes) {
   FOREBAY_CHECK(again && pack(*again).bytes == once);
 }
 
+/// A process at whose actors no other one's can be named.
+struct NoNames final : WireContext {
+  std::string export_actor(const std::shared_ptr<void>&) override { return {}; }
+  Result<std::shared_ptr<void>> import_actor(std::string_view) override {
+    return fail(Code::kNotFound, "names no actor");
+  }
+};
+
+/// A message of another process, large or not, travels on as it came.
+void check_travelling(std::span<const std::byte> bytes) {
+  NoNames names;
+  auto message = decode_value<UserMessage>("a message", bytes, {}, &names);
+  if (!message || message->value.packed == nullptr) return;
+  const PackedValue& came = *message->value.packed;
+  WireBuffer out;
+  encode_value(*message, out, &names);
+  const auto again = decode_value<UserMessage>("a message", out.bytes(), {}, &names);
+  FOREBAY_CHECK(again && again->value.packed->bytes == came.bytes);
+  FOREBAY_CHECK(again->value.packed->sender == came.sender);
+  FOREBAY_CHECK(again->value.packed->large.has_value() == came.large.has_value());
+  if (!came.large) return;
+  FOREBAY_CHECK(again->value.packed->large->info.key == came.large->info.key);
+  message->value.packed->fetched = Frame(nullptr, bytes.data(), bytes.size());
+  NoActors none;
+  const auto opened = unpack(came, actors::kTypeOf<Everything>, none);
+  FOREBAY_CHECK(opened || opened.error().code == Code::kCorrupt);
+}
+
 /// A head places what a program asks for, if it accepts it.
 void check_placement(std::span<const std::byte> bytes) {
   const auto place = decode_value<PlaceActor>("a program", bytes);
@@ -144,10 +172,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // A copy in memory of its own, so that the sanitizer sees an access outside.
   const std::vector<std::byte> copy(reinterpret_cast<const std::byte*>(data) + 1,
                                     reinterpret_cast<const std::byte*>(data) + size);
-  if (data[0] % 5 == 0) check_message(copy);
-  if (data[0] % 5 == 1) check_placement(copy);
-  if (data[0] % 5 == 2) check_start(copy);
-  if (data[0] % 5 == 3) check_stored(copy);
-  if (data[0] % 5 == 4) check_kept(copy);
+  if (data[0] % 6 == 0) check_message(copy);
+  if (data[0] % 6 == 1) check_placement(copy);
+  if (data[0] % 6 == 2) check_start(copy);
+  if (data[0] % 6 == 3) check_stored(copy);
+  if (data[0] % 6 == 4) check_kept(copy);
+  if (data[0] % 6 == 5) check_travelling(copy);
   return 0;
 }

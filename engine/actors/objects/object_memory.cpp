@@ -67,6 +67,19 @@ void ObjectMemory::add(const ObjectInfo& info, Frame counted) {
   });
 }
 
+std::optional<std::pair<ObjectKey, Frame>> ObjectMemory::find_like(const ObjectInfo& info) {
+  return serial_([&]() -> std::optional<std::pair<ObjectKey, Frame>> {
+    auto at = state_.held.lower_bound({info.key.process, 0});
+    for (; at != state_.held.end() && at->first.process == info.key.process; ++at) {
+      const Held& held = at->second;
+      if (held.frame && held.info.size == info.size && held.info.digest == info.digest) {
+        return std::pair(at->first, *held.frame);
+      }
+    }
+    return std::nullopt;
+  });
+}
+
 std::optional<Frame> ObjectMemory::resident(const ObjectKey& key) {
   return serial_([&]() -> std::optional<Frame> {
     const auto found = state_.held.find(key);

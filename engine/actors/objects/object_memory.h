@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <forebay/object.h>
 
@@ -40,6 +41,9 @@ class ObjectMemory {
 
   /// Keeps counted bytes under the object's key.
   void add(const ObjectInfo& info, Frame counted);
+  /// An object of this process whose bytes are in memory and, by their size and digest, likely the
+  /// same.
+  std::optional<std::pair<ObjectKey, Frame>> find_like(const ObjectInfo& info);
   /// The object's bytes if they are in memory.
   std::optional<Frame> resident(const ObjectKey& key);
   /// The object's bytes, read from the disk if they are there. kNotFound: neither;

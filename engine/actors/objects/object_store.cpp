@@ -23,6 +23,7 @@ Status ObjectStore::on(TrackObject&& track, Context& context) {
   const ObjectKey key = track.object.info.key;
   if (key.process == options_.process) {
     ++owned_[key.number].references;
+    if (track.bytes) memory_->add(track.object.info, std::move(*track.bytes));
     return {};
   }
   Borrowed& object = borrowed_[key];

@@ -22,10 +22,12 @@
 
 namespace forebay {
 
-/// Reference → store: I exist from now on.
+/// Reference → store: I exist from now on. `bytes`: of an object that was put here and may have
+/// gone since the reference was made.
 struct TrackObject {
   static constexpr std::string_view kTag = "objects.track/1";
   SentObject object;
+  std::optional<Frame> bytes = {};
 };
 
 /// Reference → store: I am gone.

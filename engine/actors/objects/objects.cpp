@@ -1,6 +1,8 @@
 #include "engine/actors/objects/objects.h"
 
+#include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/crc32c.h"
@@ -14,11 +16,12 @@ constexpr std::size_t kStoreMailbox = std::size_t{1} << 40;
 /// Tells the store when it begins and when it ends.
 class HeldObject final : public actors::ObjectTarget {
  public:
-  HeldObject(const SentObject& object, ObjectStore::Ref store, std::shared_ptr<ObjectMemory> memory)
+  HeldObject(const SentObject& object, ObjectStore::Ref store, std::shared_ptr<ObjectMemory> memory,
+             std::optional<Frame> bytes = {})
       : object_{object.info, object.owner, object.store, nullptr},
         store_(std::move(store)),
         memory_(std::move(memory)) {
-    deliver(*store_.receiver(), TrackObject{object});
+    deliver(*store_.receiver(), TrackObject{object, std::move(bytes)});
   }
   ~HeldObject() override { deliver(*store_.receiver(), DropObject{object_.info.key}); }
   HeldObject(const HeldObject&) = delete;
@@ -27,12 +30,15 @@ class HeldObject final : public actors::ObjectTarget {
   std::uint64_t size() const override { return object_.info.size; }
 
   void get(Done done) override {
-    const auto show = [done = std::move(done)](const Result<Frame>& frame) {
+    fetch([done = std::move(done)](const Result<Frame>& frame) {
       if (!frame) return done(shown(frame.error()));
       done(actors::ObjectBytes{frame->keeper(), {frame->data(), frame->size()}});
-    };
-    if (auto here = memory_->resident(object_.info.key)) return show(*here);
-    deliver(*store_.receiver(), FetchObject{object_.info.key, show});
+    });
+  }
+
+  void fetch(ObjectArrived arrived) const {
+    if (auto here = memory_->resident(object_.info.key)) return arrived(std::move(*here));
+    deliver(*store_.receiver(), FetchObject{object_.info.key, std::move(arrived)});
   }
 
   actors::Result<actors::Box> open(const actors::ObjectBytes& bytes,
@@ -85,20 +91,43 @@ ObjectStore::Ref Objects::store() {
   });
 }
 
-Result<actors::ObjectPtr> Objects::put_frame(const Frame& bytes) {
-  auto counted = memory_->count(bytes);
-  if (!counted) return pass(counted);
-  const ObjectStore::Ref store_here = store();
+SentObject Objects::describe(const Frame& bytes) {
   const bool listens = !options_.store.address.empty();
   SentObject object;
-  object.info.key = {options_.store.process,
-                     started_.change([](Started& started) { return ++started.last_object; })};
+  object.info.key.process = options_.store.process;
   object.info.size = bytes.size();
   object.info.digest = crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   object.owner = options_.store.address;
-  if (!listens) object.store = ObjectStoreRef(store_here);
+  if (!listens) object.store = ObjectStoreRef(store());
+  return object;
+}
+
+Result<actors::ObjectPtr> Objects::own(SentObject object, const Frame& bytes) {
+  auto counted = memory_->count(bytes);
+  if (!counted) return pass(counted);
+  object.info.key.number = started_.change([](Started& started) { return ++started.last_object; });
   memory_->add(object.info, std::move(*counted));
-  return actors::ObjectPtr(std::make_shared<HeldObject>(object, store_here, memory_));
+  return actors::ObjectPtr(std::make_shared<HeldObject>(object, store(), memory_));
+}
+
+Result<actors::ObjectPtr> Objects::put_frame(const Frame& bytes) {
+  return own(describe(bytes), bytes);
+}
+
+Result<SentObject> Objects::put_large(const Frame& bytes) {
+  SentObject object = describe(bytes);
+  const auto like = memory_->find_like(object.info);
+  const bool is_same = like && std::memcmp(like->second.data(), bytes.data(), bytes.size()) == 0;
+  Result<actors::ObjectPtr> put;
+  if (is_same) {
+    object.info.key = like->first;
+    put = std::make_shared<HeldObject>(object, store(), memory_, like->second);
+  } else {
+    put = own(std::move(object), bytes);
+  }
+  if (!put) return pass(put);
+  sends_large_ = true;
+  return sent(*put);
 }
 
 actors::Result<actors::ObjectPtr> Objects::put(actors::ObjectBytes bytes) {
@@ -119,6 +148,12 @@ actors::Result<actors::ObjectPtr> Objects::put(const actors::Box& value) {
 
 actors::ObjectPtr Objects::take(const SentObject& object) {
   return std::make_shared<HeldObject>(object, store(), memory_);
+}
+
+void fetch(const actors::ObjectPtr& object, ObjectArrived arrived) {
+  const auto held = std::dynamic_pointer_cast<const HeldObject>(object);
+  if (held == nullptr) return arrived(fail(Code::kInvalid, "it is no object of Forebay's"));
+  held->fetch(std::move(arrived));
 }
 
 SentObject sent(const actors::ObjectPtr& target) {

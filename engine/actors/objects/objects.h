@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,6 +35,11 @@ class Objects final : public actors::ObjectSpace {
         memory_(std::make_shared<ObjectMemory>(options_.limits)) {}
 
   Result<actors::ObjectPtr> put_frame(const Frame& bytes);
+  /// An object of a large message's bytes, as it goes into the message. While there is one of the
+  /// same bytes it is that one; so what is told to many is sent as one object is.
+  Result<SentObject> put_large(const Frame& bytes);
+  /// The number of this process once it has made a large message, else 0.
+  std::uint64_t sender() const { return sends_large_ ? options_.store.process : 0; }
   actors::Result<actors::ObjectPtr> put(actors::ObjectBytes bytes) override;
   actors::Result<actors::ObjectPtr> put(const actors::Box& value) override;
 
@@ -44,6 +50,9 @@ class Objects final : public actors::ObjectSpace {
   ObjectMemory& memory() { return *memory_; }
 
  private:
+  SentObject describe(const Frame& bytes);
+  Result<actors::ObjectPtr> own(SentObject object, const Frame& bytes);
+
   struct Started {
     std::optional<ObjectStore::Ref> store;
     std::uint64_t last_object = 0;
@@ -53,7 +62,11 @@ class Objects final : public actors::ObjectSpace {
   const Options options_;
   const std::shared_ptr<ObjectMemory> memory_;
   Synchronized<Started> started_;
+  std::atomic<bool> sends_large_{false};
 };
+
+/// Fetches the object's bytes; calls `arrived` once. `object` must be one that Objects has made.
+void fetch(const actors::ObjectPtr& object, ObjectArrived arrived);
 
 /// A reference as it goes into a message. `target` must be one that Objects has made.
 SentObject sent(const actors::ObjectPtr& target);

@@ -1,4 +1,5 @@
 """A cluster of actors: nodes that are killed, and a program that does one command at a time."""
+import contextlib
 import pathlib
 import queue
 import signal
@@ -26,6 +27,7 @@ class Program:
         self.reader = threading.Thread(target=lambda: [self.lines.put(line.rstrip()) for line in self.process.stdout])
         self.reader.start()
         self.downs = []
+        self.expected = 0
         test.addCleanup(self.end)
         self.first = self.read()
 
@@ -43,9 +45,14 @@ class Program:
         self.begin(*words)
         return self.read().split(": ", 1)[1]
 
+    def kill(self):
+        self.expected = -signal.SIGKILL
+        self.process.kill()
+
     def end(self):
-        self.process.stdin.close()
-        if self.process.wait(30) != 0:
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        if self.process.wait(30) != self.expected:
             raise AssertionError(f"the program ended with {self.process.returncode}")
         self.reader.join()
         self.process.stdout.close()

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -11,6 +13,7 @@
 
 #include <forebay/actor.h>
 
+#include "core/base/random.h"
 #include "core/node/node.h"
 #include "engine/actors/local_target.h"
 #include "engine/actors/objects/objects.h"
@@ -121,6 +124,16 @@ class ObjectWorld {
     while (moved) {
       moved = network_.deliver_one();
       for (ObjectProcess& one : processes_) moved = one.host.deliver_all() > 0 || moved;
+    }
+  }
+  /// Delivers until no message is left, in an order that `random` draws.
+  void run(Random& random) {
+    std::vector<std::function<bool()>> movers = {[this] { return network_.deliver_one(); }};
+    for (ObjectProcess& one : processes_) {
+      movers.emplace_back([&one] { return one.host.deliver_one(); });
+    }
+    const auto moves = [](const std::function<bool()>& mover) { return mover(); };
+    while (movers[random.below(movers.size())]() || std::ranges::any_of(movers, moves)) {
     }
   }
   /// Delivers so many messages of the network.
