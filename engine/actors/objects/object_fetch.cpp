@@ -14,6 +14,8 @@ constexpr std::chrono::seconds kOwnerPatience(30);
 constexpr std::chrono::seconds kChunkPatience(60);
 /// Fetched at a time; what is on its way for them fits into the outbox of one peer.
 constexpr std::size_t kMostFetches = 64;
+/// Without references, an object stays so long after another process has asked for bytes of it.
+constexpr std::chrono::nanoseconds kLinger = 1s;
 /// For a session with a source other than the owner.
 constexpr std::chrono::seconds kSourcePatience(3);
 
@@ -102,6 +104,38 @@ Status ObjectStore::on(Answered<HoldObject>&& held, Context& context) {
   return {};
 }
 
+/// An object without references here goes, but not while other processes fetch it from this one:
+/// they would have to ask the owner for another source.
+void ObjectStore::let_go(const ObjectKey& key, Context& context) {
+  const auto found = borrowed_.find(key);
+  if (found == borrowed_.end() || found->second.references > 0) return;
+  Borrowed& object = found->second;
+  const Time left = object.pulled.value_or(-kLinger) + kLinger - context.clock().now();
+  if (object.state == Borrowed::State::kHeld && !object.incoming && left > 0ns) {
+    return context.after(left, LetGoObject{key});
+  }
+  release(key, object, context);
+  borrowed_.erase(found);
+  begin_queued(context);
+}
+
+Status ObjectStore::on(const LetGoObject& let_go_one, Context& context) {
+  let_go(let_go_one.key, context);
+  return {};
+}
+
+/// Makes room. False if there was nothing to let go.
+bool ObjectStore::let_all_go(Context& context) {
+  const std::size_t before = borrowed_.size();
+  for (auto at = borrowed_.begin(); at != borrowed_.end();) {
+    const auto one = at++;
+    if (one->second.references > 0) continue;
+    release(one->first, one->second, context);
+    borrowed_.erase(one);
+  }
+  return borrowed_.size() < before;
+}
+
 void ObjectStore::release(const ObjectKey& key, Borrowed& object, Context& context) {
   if (object.state == Borrowed::State::kHeld) {
     // If it cannot be sent, the end of the session releases the object.
@@ -140,6 +174,7 @@ void ObjectStore::begin_fetch(Borrowed& object, Context& context) {
   const ObjectInfo& info = object.object.info;
   if (fetching_ >= kMostFetches) return queued_.push_back(info.key);
   auto buffer = memory_->allocate(info.size);
+  if (!buffer && let_all_go(context)) buffer = memory_->allocate(info.size);
   if (!buffer) return end_fetch(object, pass(buffer));
   ++fetching_;
   object.incoming.emplace(info, std::move(*buffer));

@@ -26,9 +26,10 @@ Status ObjectStore::on(TrackObject&& track, Context& context) {
     if (track.bytes) memory_->add(track.object.info, std::move(*track.bytes));
     return {};
   }
-  Borrowed& object = borrowed_[key];
-  const bool is_known = object.references++ > 0;
-  if (is_known && object.state != Borrowed::State::kLost) return {};
+  const auto [known, is_new] = borrowed_.try_emplace(key);
+  Borrowed& object = known->second;
+  ++object.references;
+  if (!is_new && object.state != Borrowed::State::kLost) return {};
   object.object = std::move(track.object);
   object.state = Borrowed::State::kFinding;
   object.until = context.clock().now() + options_.patience;
@@ -43,11 +44,7 @@ Status ObjectStore::on(const DropObject& drop, Context& context) {
     return {};
   }
   const auto found = borrowed_.find(drop.key);
-  if (found != borrowed_.end() && --found->second.references == 0) {
-    release(drop.key, found->second, context);
-    borrowed_.erase(found);
-    begin_queued(context);
-  }
+  if (found != borrowed_.end() && --found->second.references == 0) let_go(drop.key, context);
   return {};
 }
 
@@ -95,10 +92,11 @@ Status ObjectStore::on(const ObjectFetched& fetched, Context&) {
 }
 
 Result<ObjectChunk> ObjectStore::on(PullObject&& pull, std::unique_ptr<Replier<ObjectChunk>>& asker,
-                                    Context&) {
+                                    Context& context) {
   const ObjectRange range{pull.offset, pull.size};
   if (range.size > kObjectChunk) return fail(Code::kInvalid, "too many bytes are asked for");
   const auto found = borrowed_.find(pull.key);
+  if (found != borrowed_.end()) found->second.pulled = context.clock().now();
   if (found == borrowed_.end() || !found->second.incoming) {
     auto whole = memory_->load(pull.key);
     if (!whole) return pass(whole);

@@ -51,15 +51,21 @@ struct RetryObjects {
   static constexpr std::string_view kTag = "objects.retry/1";
 };
 
+/// Store → itself: let an object go that was kept for others, if it is not wanted again.
+struct LetGoObject {
+  static constexpr std::string_view kTag = "objects.let_go/1";
+  ObjectKey key;
+};
+
 /// The objects of one process towards the others: counts references to those that were put here,
 /// registers those of other owners, and fetches and serves bytes.
 ///
 /// An object that was put here goes when no reference is left here and no process holds any; a
 /// process whose session ends holds none. Reads the disk: give it a thread of its own.
 class ObjectStore final
-    : public ActorOf<ObjectStore, TrackObject, DropObject, FetchObject, RetryObjects, PullObject,
-                     HoldObject, ReleaseObject, LocateObject, ObjectFetched, Answered<HoldObject>,
-                     Answered<LocateObject>, Answered<PullObject>, Down> {
+    : public ActorOf<ObjectStore, TrackObject, DropObject, FetchObject, RetryObjects, LetGoObject,
+                     PullObject, HoldObject, ReleaseObject, LocateObject, ObjectFetched,
+                     Answered<HoldObject>, Answered<LocateObject>, Answered<PullObject>, Down> {
  public:
   struct Options {
     std::uint64_t process = 0;  ///< Differs for each process of the cluster.
@@ -78,6 +84,7 @@ class ObjectStore final
   Status on(const DropObject& drop, Context& context);
   Status on(FetchObject&& fetch, Context& context);
   Status on(const RetryObjects& retry, Context& context);
+  Status on(const LetGoObject& let_go, Context& context);
 
   Result<ObjectChunk> on(PullObject&& pull, std::unique_ptr<Replier<ObjectChunk>>& asker,
                          Context& context);
@@ -119,6 +126,7 @@ class ObjectStore final
     Time until{0};                    ///< For the session that is awaited.
     std::uint64_t token = 0;          ///< Of the answers that count.
     std::vector<Parked> parked = {};  ///< For bytes that are to come.
+    std::optional<Time> pulled = {};  ///< When another process asked for bytes last.
   };
   /// What a question was about.
   struct Asked {
@@ -131,6 +139,8 @@ class ObjectStore final
   void end_if_unused(const ObjectKey& key);
 
   // Of a borrower: its owner.
+  void let_go(const ObjectKey& key, Context& context);
+  bool let_all_go(Context& context);
   void find_owner(Borrowed& object, Context& context);
   void release(const ObjectKey& key, Borrowed& object, Context& context);
   void lose(Borrowed& object, const Error& why);

@@ -327,6 +327,44 @@ TEST_CASE_METHOD(FourNodes, "a node passes on what it receives before it has all
   CHECK(second.ready());
 }
 
+TEST_CASE_METHOD(ObjectsFixture,
+                 "an object without references stays while others fetch it from here",
+                 "[actors][objects]") {
+  constexpr std::size_t kChunks = 40;
+  ObjectProcess& first = world.add("n3", Listens::kYes, {.memory_bytes = 50 * kObjectChunk});
+  world.connect(owner, "n3");
+  world.connect(*nodes[0], "n3");
+  const FloatsObject object = owner.put(kChunks * kChunkFloats);
+  for (const char* name : {"n3", "n1"}) give(owner, name, object);
+  auto there = std::make_optional(first.taken.get());
+  world.run_some(2);  // It asks the owner for a source first.
+  const auto behind = nodes[0]->taken.get();
+  for (int i = 0; i < 1000 && !there->ready(); ++i) world.run_some(1);
+  REQUIRE(there->ready());
+  REQUIRE_FALSE(behind.ready());
+  there.reset();
+  first.taken = {};
+  world.run();
+  REQUIRE(behind.ready());
+  CHECK(owner.transport.sent_frame_bytes == kChunks * kObjectChunk);
+  CHECK(first.memory() == kChunks * kObjectChunk);
+
+  SECTION("and for a second after that") {
+    world.pass(1s);
+    CHECK(first.memory() == 0);
+  }
+  SECTION("and is there for a reference that comes meanwhile") {
+    give(owner, "n3", object);
+    world.pass(2s);
+    CHECK_FALSE(error_of(first.taken));
+    CHECK(owner.transport.sent_frame_bytes == kChunks * kObjectChunk);
+  }
+  SECTION("unless another one needs the room") {
+    give(owner, "n3", owner.put(20 * kChunkFloats));
+    CHECK_FALSE(error_of(first.taken));
+  }
+}
+
 TEST_CASE_METHOD(ObjectsFixture, "a message that is not sent or not taken lends nothing",
                  "[actors][objects]") {
   const auto taker = owner.taker_at("n1");
