@@ -39,14 +39,23 @@ Status HeldMessages::add(UserMessage& message, Asker& asker, ActorFinder& finder
 void HeldMessages::begin_fetch(Held& held, const ReceiverPtr& actor,
                                std::chrono::nanoseconds delay) {
   held.is_coming = true;
-  const auto begin = [self = shared_from_this(), actor, object = held.object, number = held.number,
-                      sender = held.ready.message.value.packed->sender] {
-    fetch(object, [self, actor, sender, number](Result<Frame> bytes) {
-      deliver(*actor, HeldReady{self, sender, number, std::move(bytes)});
+  const auto begin = [number = held.number, sender = held.ready.message.value.packed->sender](
+                         const auto& self, const auto& receiver, const auto& object) {
+    fetch(object, [self, receiver, sender, number](Result<Frame> bytes) {
+      deliver(*receiver, HeldReady{self, sender, number, std::move(bytes)});
     });
   };
-  if (delay == 0ns) return begin();
-  actor->host().timers().add(actor->host().clock().now() + delay, begin);
+  if (delay == 0ns) return begin(shared_from_this(), actor, held.object);
+  // A timer may outlive the actor and its node, so it keeps nothing of theirs.
+  actor->host().timers().add(actor->host().clock().now() + delay,
+                             [begin, held_here = weak_from_this(), receiver = std::weak_ptr(actor),
+                              wanted = std::weak_ptr(held.object)] {
+                               const auto self = held_here.lock();
+                               const auto there = receiver.lock();
+                               const auto object = wanted.lock();
+                               if (self != nullptr && there != nullptr && object != nullptr)
+                                 begin(self, there, object);
+                             });
 }
 
 void HeldMessages::take(HeldReady& ready, std::chrono::nanoseconds now) {

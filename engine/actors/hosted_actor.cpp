@@ -96,8 +96,9 @@ Status HostedActor::hold(UserMessage& message, Asker& asker, Context& context) {
 }
 
 Status HostedActor::on(HeldReady&& ready, Context& context) {
-  ready.held->take(ready, context.clock().now());
-  auto next = ready.held->next(ready.sender, self(context).receiver());
+  held_ = ready.held;
+  held_->take(ready, context.clock().now());
+  auto next = held_->next(ready.sender, self(context).receiver());
   if (!next) return {};
   if (!next->bytes) {
     const Error error{next->bytes.error().code, "a large message: " + next->bytes.error().message};

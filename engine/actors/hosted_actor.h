@@ -57,7 +57,8 @@ class HostedActor final : public ActorOf<HostedActor, UserMessage, HeldReady, Ru
   UserHost& host_;
   const std::unique_ptr<actors::ActorObject> object_;
   HostedPlace& place_;
-  std::shared_ptr<const int> life_;  // made when it is needed first
+  std::shared_ptr<HeldMessages> held_;  // kept while a timer, which keeps nothing, is to wake it
+  std::shared_ptr<const int> life_;     // made when it is needed first
 };
 
 /// The runtime's options for a public actor's.
