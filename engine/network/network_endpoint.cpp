@@ -49,6 +49,7 @@ Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& op
   }
   ZmqTransport::Options transport;
   transport.heartbeat = std::chrono::duration_cast<std::chrono::milliseconds>(options.heartbeat);
+  transport.lost_after = options.lost_after;
   transport.received = options.received;
   transport.say = options.say;
   transport.kept_descriptors = kept_descriptors(descriptor_limit());

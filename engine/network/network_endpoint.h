@@ -46,6 +46,8 @@ class NetworkEndpoint {
   struct Options {
     std::string keys;  ///< A folder; "": no keys, which is allowed on loopback only.
     std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
+    /// Missed heartbeats after which a peer is lost.
+    int lost_after = ZmqTransport::Options().lost_after;
     MemoryBudget* received = nullptr;
     std::size_t threads = 1;  ///< For the actors of this process that share threads.
     std::function<void(const std::string&)> say;

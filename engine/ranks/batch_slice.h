@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <tuple>
 
 #include "core/base/result.h"
@@ -15,6 +16,7 @@ namespace forebay {
 /// Some rows of a batch as bytes: labels, dense, lengths, ids, weights, in one buffer. A rank
 /// trains on such a slice; models do not see extra columns.
 struct BatchSlice {
+  static constexpr std::string_view kTag = "ranks.batch_slice/1";
   std::uint64_t number = 0;  ///< Number of the global batch.
   std::uint64_t rows = 0;
   std::uint64_t dense_features = 0;
@@ -33,6 +35,7 @@ struct BatchSlice {
 /// features are tables or parts of tables. A rank may prefetch the ids before it trains on its rows
 /// of the batch.
 struct BatchIds : BatchSlice {
+  static constexpr std::string_view kTag = "ranks.batch_ids/1";
   static auto fields(auto& self) {
     return std::tie(self.number, self.rows, self.sparse_features, self.num_ids, self.frames);
   }

@@ -1,6 +1,6 @@
 #include "engine/ranks/leading_model.h"
 
-#include "engine/ranks/state_peer.h"
+#include "engine/ranks/merged_state.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 #include "trainer/spec.h"
 
@@ -39,8 +39,9 @@ Status carry_out(const RankCommand& command, RankFollower& leader, Model& model,
       leader.take_back();
       leader.ready(restore_part(*leader.state(command), model));
       return {};
-    case RankCommand::Kind::kEnd:
     case RankCommand::Kind::kMeet:
+    case RankCommand::Kind::kAccept:
+    case RankCommand::Kind::kEnd:
       break;
   }
   return fail(Code::kCorrupt, "rank 0 orders what this rank does not know");

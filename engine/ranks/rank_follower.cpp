@@ -1,9 +1,10 @@
 #include "engine/ranks/rank_follower.h"
 
+#include <string>
 #include <utility>
-#include <variant>
 
 #include "engine/job/quantity.h"
+#include "engine/ranks/remote_state.h"
 
 namespace forebay {
 namespace {
@@ -14,41 +15,50 @@ using namespace std::chrono_literals;
 constexpr auto kUntilExplained = 8s;
 constexpr auto kFollowerLook = 100ms;
 
+Error said_by_rank_0(const Error& error) { return {error.code, "rank 0: " + error.message}; }
+
 }  // namespace
 
 RankFollower::RankFollower(RankOptions options)
     : options_(std::move(options)),
       budget_(~std::size_t{0}),
       received_(~std::size_t{0}),
-      buffers_(budget_),
-      state_("rank 0", [this](const RankMessage& message) { return link_->send(0, message); }) {}
+      buffers_(budget_) {}
 
 Result<std::unique_ptr<RankFollower>> RankFollower::open(const RankOptions& options,
                                                          const Clock& clock) {
-  auto follower = std::unique_ptr<RankFollower>(  // NOLINT: the constructor is private.
+  auto made = std::unique_ptr<RankFollower>(  // NOLINT: the constructor is private.
       new RankFollower(options));
-  auto link = RankLink::make(options, *follower, clock, &follower->received_);
-  if (!link) return pass(link);
-  follower->link_ = std::move(*link);
-  if (auto status = follower->link_->connect(options.address); !status) return pass(status);
-  return follower;
+  auto net = open_network(options, made->received_, clock);
+  if (!net) return pass(net);
+  made->net_ = std::move(*net);
+  const RankMailbox::Parts parts{made->options_, made->inbox_, made->served_, made->buffers_};
+  const auto mailbox =
+      made->net_->actors().spawn({.name = "rank", .mailbox_bytes = kNetMailbox},
+                                 [parts] { return std::make_unique<RankMailbox>(parts); });
+  made->net_->node().publish(std::string(kRankName), RankRef(mailbox));
+  made->net_->node().subscribe(mailbox);
+  if (auto status = made->net_->connect(options.address); !status) return pass(status);
+  return made;
 }
 
-RankFollower::~RankFollower() {
-  close();
-  inbox_.change([](Inbox& inbox) { inbox.slices.clear(); });
-}
-
+// The inbox is emptied between the end of the actors, which fill it, and that of the network, which
+// its unanswered commands refer to.
 void RankFollower::close() {
-  if (link_) link_->stop();
-  state_.serve(nullptr);
+  if (net_ == nullptr) return;
+  net_->stop();
+  served_.take_back();
+  net_->actors().shutdown(ActorHost::Stop::kNow);
+  inbox_.change([](RankInbox& inbox) { inbox = {}; });
+  answer_.reset();
+  net_.reset();
 }
 
 template <class Ready, class Visitor>
 Status RankFollower::wait(std::chrono::nanoseconds most, const Ready& ready, const Visitor& take) {
   std::string broken;
-  const auto over = [&](const Inbox& inbox) { return ready(inbox) || !inbox.broken.empty(); };
-  const auto got = [&](Inbox& inbox) {
+  const auto over = [&](const RankInbox& inbox) { return ready(inbox) || !inbox.broken.empty(); };
+  const auto got = [&](RankInbox& inbox) {
     if (ready(inbox)) return take(inbox);
     broken = inbox.broken;
   };
@@ -61,26 +71,44 @@ Status RankFollower::wait(std::chrono::nanoseconds most, const Ready& ready, con
   return fail(Code::kTimeout, "rank 0 says nothing");
 }
 
+Status RankFollower::wait_for_command(std::chrono::nanoseconds most, RankCommand& command) {
+  return wait(
+      most, [](const RankInbox& inbox) { return !inbox.orders.empty(); },
+      [&](RankInbox& inbox) {
+        command = std::move(inbox.orders.front().command);
+        answer_ = std::move(inbox.orders.front().answer);
+        inbox.orders.pop_front();
+      });
+}
+
+template <Message M>
+void RankFollower::tell(M message) {
+  const LeaderRef leader = inbox_.change([](const RankInbox& inbox) { return inbox.leader; });
+  static_cast<void>(leader.tell(std::move(message)));  // A lost rank 0 gets nothing.
+}
+
+void RankFollower::answer(RankDone done) {
+  if (const auto replier = std::exchange(answer_, nullptr)) replier->answer(std::move(done));
+}
+
 void RankFollower::pass_stop_on() {
   const int signal = options_.stop_signal ? options_.stop_signal() : 0;
   if (signal == 0 || std::exchange(told_stop_, true)) return;
-  static_cast<void>(link_->send(0, RankStop{signal}));
+  tell(RankStop{signal});
 }
 
 Status RankFollower::wait_to_meet() {
-  const auto came = [](const Inbox& inbox) { return !inbox.commands.empty(); };
   RankCommand command;
   // Rank 0 started to wait before this rank, and times out sooner.
   for (std::chrono::nanoseconds waited{0}; waited < options_.timeout + kUntilExplained;
        waited += kFollowerLook) {
-    auto got = wait(kFollowerLook, came, [&](Inbox& inbox) {
-      command = std::move(inbox.commands.front());
-      inbox.commands.pop_front();
-    });
+    auto got = wait_for_command(kFollowerLook, command);
     if (got) return meets(command);
     if (got.error().code != Code::kTimeout) return got;
     if (told_stop_) return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
-    if (waited >= options_.timeout && !link_->wait_for_all({})) break;
+    const bool is_connected =
+        inbox_.change([](const RankInbox& inbox) { return inbox.is_connected; });
+    if (waited >= options_.timeout && !is_connected) break;
   }
   return fail(Code::kTimeout, "rank 0 does not answer at " + options_.address + " within " +
                                   format_duration(options_.timeout) +
@@ -92,30 +120,26 @@ Status RankFollower::meets(const RankCommand& command) const {
   if (command.kind == RankCommand::Kind::kMeet) return {};
   if (command.number != 0 && options_.on_stop) options_.on_stop(static_cast<int>(command.number));
   if (command.ended) return fail(Code::kUnavailable, "rank 0 ended before all ranks had met");
-  return fail(command.ended.error().code, "rank 0: " + command.ended.error().message);
+  return tl::unexpected<Error>(said_by_rank_0(command.ended.error()));
+}
+
+std::string RankFollower::why_it_ends() {
+  return inbox_.change([](const RankInbox& inbox) { return inbox.broken; });
 }
 
 Status RankFollower::check_ranks() {
-  return inbox_.change([](const Inbox& inbox) -> Status {
-    if (inbox.broken.empty()) return {};
-    return fail(Code::kUnavailable, inbox.broken);
-  });
+  const std::string why = why_it_ends();
+  return why.empty() ? Status() : Status(fail(Code::kUnavailable, why));
 }
 
 Status RankFollower::wait_for_acceptance() {
-  RankAccepted accepted;
-  Result<void> ended;
-  const auto ready = [](const Inbox& inbox) { return inbox.accepted || !inbox.commands.empty(); };
-  auto came = wait(std::chrono::hours(24), ready, [&](Inbox& inbox) {
-    if (inbox.accepted) {
-      accepted = std::move(*inbox.accepted);
-    } else {
-      ended = std::move(inbox.commands.front().ended);
-      if (ended) ended = fail(Code::kUnavailable, "rank 0 ended before it began");
-    }
-  });
-  if (!came) return came;
-  if (!ended) return fail(ended.error().code, "rank 0: " + ended.error().message);
+  RankCommand command;
+  if (auto came = wait_for_command(std::chrono::hours(24), command); !came) return came;
+  if (!command.ended) return tl::unexpected<Error>(said_by_rank_0(command.ended.error()));
+  if (command.kind != RankCommand::Kind::kAccept) {
+    return fail(Code::kUnavailable, "rank 0: rank 0 ended before it began");
+  }
+  RankSchema& accepted = command.schema;
   if (accepted.sparse.size() != accepted.bounds.size()) {
     return fail(Code::kCorrupt, "rank 0 names features without bounds");
   }
@@ -128,31 +152,25 @@ Status RankFollower::wait_for_acceptance() {
 }
 
 std::unique_ptr<StateSource> RankFollower::state(const RankCommand& command) {
-  return std::make_unique<RemoteState>(command.tensors, state_);
+  return std::make_unique<RemoteState>("rank 0", command.tensors, command.from);
 }
-
-void RankFollower::ready(const Status& done) { static_cast<void>(link_->send(0, RankReady{done})); }
 
 Result<RankCommand> RankFollower::next_command() {
   pass_stop_on();
   RankCommand command;
-  const auto ready = [](const Inbox& inbox) { return !inbox.commands.empty(); };
   // Rank 0 may wait for data without a limit.
-  auto came = wait(std::chrono::hours(24 * 365), ready, [&](Inbox& inbox) {
-    command = std::move(inbox.commands.front());
-    inbox.commands.pop_front();
-  });
-  if (!came) return pass(came);
+  if (auto came = wait_for_command(std::chrono::hours(24 * 365), command); !came) return pass(came);
   return command;
 }
 
 Result<std::shared_ptr<const Batch>> RankFollower::slice(std::uint64_t number) {
   BatchSlice slice;
-  const auto ready = [&](const Inbox& inbox) { return inbox.slices.contains(number); };
-  auto came = wait(options_.timeout, ready,
-                   [&](Inbox& inbox) { slice = std::move(inbox.slices.extract(number).mapped()); });
+  const auto ready = [&](const RankInbox& inbox) { return inbox.slices.contains(number); };
+  auto came = wait(options_.timeout, ready, [&](RankInbox& inbox) {
+    slice = std::move(inbox.slices.extract(number).mapped());
+  });
   if (!came) return pass(came);
-  static_cast<void>(link_->send(0, RankCredit{1}));
+  tell(RankCredit{1});
   return unpack_slice(slice,
                       {.rows = options_.batch_size,
                        .dense_features = schema_.dense.size(),
@@ -161,8 +179,8 @@ Result<std::shared_ptr<const Batch>> RankFollower::slice(std::uint64_t number) {
                       buffers_);
 }
 
-void RankFollower::tell_ids(const OnIds& to) {
-  inbox_.change([&](Inbox& inbox) {
+void RankFollower::tell_ids(const RankInbox::OnIds& to) {
+  inbox_.change([&](RankInbox& inbox) {
     for (auto& ids : inbox.early_ids) to(std::move(ids));
     inbox.early_ids.clear();
     inbox.on_ids = to;
@@ -171,105 +189,40 @@ void RankFollower::tell_ids(const OnIds& to) {
 
 Status RankFollower::wait_for_ids(std::uint64_t number) {
   return wait(
-      options_.timeout, [&](const Inbox& inbox) { return inbox.ids_until > number; },
-      [](Inbox&) {});
-}
-
-void RankFollower::on_ids(const BatchIds& ids) {
-  const std::size_t features = inbox_.change([](const Inbox& inbox) { return inbox.features; });
-  auto batch = unpack_ids(ids, options_.batch_size, features, buffers_);
-  if (!batch) return break_off(batch.error().message);
-  pass_on(std::move(*batch));
-  inbox_.change([&](Inbox& inbox) { inbox.ids_until = ids.number + 1; });
-}
-
-// Called without the lock: a model that cancels prefetches may wait for those in progress.
-void RankFollower::pass_on(std::shared_ptr<const Batch> ids) {
-  const OnIds to = inbox_.change([&](Inbox& inbox) {
-    if (!inbox.on_ids) inbox.early_ids.push_back(ids);
-    return inbox.on_ids;
-  });
-  if (to) to(std::move(ids));
+      options_.timeout, [&](const RankInbox& inbox) { return inbox.ids_until > number; },
+      [](RankInbox&) {});
 }
 
 void RankFollower::give(Result<std::unique_ptr<StateSource>> snapshot) {
-  RankState state;
-  if (snapshot) {
-    state.tensors = (*snapshot)->tensors();
-    state_.serve(std::move(*snapshot));
-  } else {
-    state.tensors = pass(snapshot);
-  }
-  static_cast<void>(link_->send(0, state));
+  if (!snapshot) return answer({.done = pass(snapshot)});
+  RankDone taken{.tensors = (*snapshot)->tensors()};
+  taken.from = served_.serve(net_->actors(), std::move(*snapshot));
+  answer(std::move(taken));
 }
 
 void RankFollower::breaks(Collective& ranks) {
-  const std::string broken = inbox_.change([&](Inbox& inbox) {
+  const std::string why = inbox_.change([&](RankInbox& inbox) {
     inbox.ranks = &ranks;
     return inbox.broken;
   });
-  if (!broken.empty()) ranks.abandon(broken);
-}
-
-void RankFollower::break_off(const std::string& why) {
-  Collective* ranks = inbox_.change([&](Inbox& inbox) {
-    if (inbox.broken.empty()) inbox.broken = why;
-    return inbox.ranks;
-  });
-  if (ranks != nullptr) ranks->abandon(why);
+  if (!why.empty()) ranks.abandon(why);
 }
 
 void RankFollower::failed(const Error& why) {
-  const bool all_end = inbox_.change([](const Inbox& inbox) { return !inbox.broken.empty(); });
-  if (all_end) return;
-  static_cast<void>(link_->send(0, RankFailed{fail(why.code, why.message)}));
+  if (why_it_ends().empty()) tell(RankFailed{why});
 }
 
 Error RankFollower::explain(Error error) {
   if (error.code != Code::kUnavailable && error.code != Code::kTimeout) return error;
   Result<void> ended;
-  const auto over = [](const Inbox& inbox) {
-    return !inbox.commands.empty() && inbox.commands.back().kind == RankCommand::Kind::kEnd;
+  const auto over = [](const RankInbox& inbox) {
+    return !inbox.orders.empty() && inbox.orders.back().command.kind == RankCommand::Kind::kEnd;
   };
-  auto told =
-      wait(kUntilExplained, over, [&](const Inbox& inbox) { ended = inbox.commands.back().ended; });
+  auto told = wait(kUntilExplained, over,
+                   [&](const RankInbox& inbox) { ended = inbox.orders.back().command.ended; });
   if (!told && told.error().code == Code::kUnavailable) return told.error();
   if (!told || ended) return error;
-  return {ended.error().code, "rank 0: " + ended.error().message};
-}
-
-void RankFollower::on_message(int, RankMessage message) {
-  if (auto* slice = std::get_if<BatchSlice>(&message)) {
-    return inbox_.change([&](Inbox& inbox) {
-      const std::uint64_t number = slice->number;
-      inbox.slices.insert_or_assign(number, std::move(*slice));
-    });
-  }
-  if (auto* command = std::get_if<RankCommand>(&message)) {
-    const Status ended = command->ended;
-    inbox_.change([&](Inbox& inbox) {
-      inbox.over = command->kind == RankCommand::Kind::kEnd;
-      inbox.commands.push_back(std::move(*command));
-    });
-    return ended ? void() : break_off(ended.error().message);
-  }
-  if (auto* accepted = std::get_if<RankAccepted>(&message)) {
-    return inbox_.change([&](Inbox& inbox) {
-      inbox.features = accepted->sparse.size();
-      inbox.accepted = std::move(*accepted);
-    });
-  }
-  if (auto* ids = std::get_if<BatchIds>(&message)) return on_ids(*ids);
-  if (std::holds_alternative<ForgetIds>(message)) return pass_on(nullptr);
-  if (auto* read = std::get_if<ReadState>(&message)) return state_.on(*read);
-  if (auto* bytes = std::get_if<StateBytes>(&message)) return state_.on(std::move(*bytes));
-  if (auto* drop = std::get_if<DropState>(&message)) return state_.on(*drop);
-}
-
-void RankFollower::on_lost(int, const std::string& why) {
-  const bool is_over = inbox_.change([](const Inbox& inbox) { return inbox.over; });
-  if (!is_over) break_off("rank 0 was lost (" + (why.empty() ? "gone" : why) + ")");
-  state_.lose(why);
+  return said_by_rank_0(ended.error());
 }
 
 }  // namespace forebay

@@ -139,7 +139,7 @@ Result<Found> find_leader(const TrainerEntry& trainer, const CollectiveSpec& spe
                                       " went away before all ranks had met; start all ranks again");
 }
 
-/// Returns the address of rank 0's link as ranks on other machines reach it.
+/// Returns rank 0's address as ranks on other machines reach it.
 std::string reached_from_here(const std::string& address, const std::string& host) {
   const std::string any = "0.0.0.0:";
   return address.starts_with(any) ? host + ':' + address.substr(any.size()) : address;

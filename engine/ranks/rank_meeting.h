@@ -39,7 +39,7 @@ Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
 
 /// A follower's connections to the other ranks.
 struct MetLeader {
-  std::unique_ptr<Collective> ranks;  ///< Outlives the link.
+  std::unique_ptr<Collective> ranks;  ///< Outlives the network.
   std::unique_ptr<RankFollower> leader;
 };
 

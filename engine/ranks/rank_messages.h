@@ -2,125 +2,20 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tuple>
-#include <variant>
 #include <vector>
 
+#include "core/runtime/actor_ref.h"
 #include "core/wire/codec.h"
 #include "core/wire/frame.h"
 #include "engine/ranks/batch_slice.h"
 #include "trainer/state/snapshot.h"
 
+/// The messages between ranks, beside those of batch_slice.h. All ranks run the same version of
+/// forebay, so no message has an older form.
+
 namespace forebay {
-
-/// Rank → rank 0: the first message. `group` identifies the start that the rank belongs to, `alike`
-/// must be equal on all ranks.
-struct RankHello {
-  std::uint64_t rank = 0;
-  std::string group;
-  std::string alike;
-  static auto fields(auto& self) { return std::tie(self.rank, self.group, self.alike); }
-};
-
-/// Rank 0 → rank: the schema of the batches.
-struct RankAccepted {
-  std::vector<std::string> dense;
-  std::vector<std::string> sparse;
-  std::vector<std::int64_t> bounds;  ///< Of each sparse feature.
-  bool weight = false;               ///< Whether rows have weights.
-  static auto fields(auto& self) {
-    return std::tie(self.dense, self.sparse, self.bounds, self.weight);
-  }
-};
-
-/// Rank → rank 0: the model is made or restored; or the reason why not.
-struct RankReady {
-  Result<void> made;
-  static auto fields(auto& self) { return std::tie(self.made); }
-};
-
-/// Rank → rank 0: there is room for so many more slices.
-struct RankCredit {
-  static constexpr std::uint64_t kAtFirst = 2;  ///< Credits before the first such message.
-  std::uint64_t slices = 0;
-  static auto fields(auto& self) { return std::tie(self.slices); }
-};
-
-/// Rank → rank 0: a stop of all ranks was requested.
-struct RankStop {
-  std::int32_t signal = 0;
-  static auto fields(auto& self) { return std::tie(self.signal); }
-};
-
-/// Rank 0 → rank: drop ids of batches that will not be trained.
-struct ForgetIds {
-  std::uint64_t unused = 0;
-  static auto fields(auto& self) { return std::tie(self.unused); }
-};
-
-/// Rank 0 → rank: the next command for all ranks. Commands are executed one by one.
-struct RankCommand {
-  enum class Kind : std::uint8_t {
-    kStep,      ///< Train on the slice of batch `number`.
-    kScore,     ///< Rank 0 scores rows of its own; take part.
-    kSnapshot,  ///< Take a snapshot and let rank 0 read it.
-    kRestore,   ///< Restore these tensors from the state that rank 0 lets all ranks read.
-    kEnd,       ///< The run is over; `ended` is the result.
-    /// All ranks have connected to rank 0: connect to all others. The first command of all.
-    kMeet,
-  };
-  Kind kind = Kind::kStep;
-  std::uint64_t number = 0;
-  Result<void> ended = {};
-  std::vector<StateTensor> tensors = {};
-  bool has_ids = false;  ///< Of kStep: each rank was sent BatchIds of the batch.
-  static auto fields(auto& self) {
-    return std::tie(self.kind, self.number, self.ended, self.tensors, self.has_ids);
-  }
-};
-
-/// Rank → rank 0: the tensors of the snapshot that was taken.
-struct RankState {
-  Result<std::vector<StateTensor>> tensors;
-  static auto fields(auto& self) { return std::tie(self.tensors); }
-};
-
-/// Reader → owner of a state, on any two ranks: asks for these bytes.
-struct ReadState {
-  std::uint64_t index = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t number = 0;  ///< Number of the request.
-  static auto fields(auto& self) {
-    return std::tie(self.index, self.offset, self.bytes, self.number);
-  }
-};
-
-/// Owner → reader: the bytes, in one frame.
-struct StateBytes {
-  Result<void> read;
-  Frames frames;
-  /// Number of the request: a reader that gave up ignores a late answer.
-  std::uint64_t number = 0;
-  static auto fields(auto& self) { return std::tie(self.read, self.frames, self.number); }
-};
-
-/// Reader → owner: the state is not needed any more.
-struct DropState {
-  std::uint64_t unused = 0;
-  static auto fields(auto& self) { return std::tie(self.unused); }
-};
-
-/// Rank → rank 0: the rank ends with this error.
-struct RankFailed {
-  Result<void> why;
-  static auto fields(auto& self) { return std::tie(self.why); }
-};
-
-/// All messages between ranks. The index of a type in this list is the first byte of its messages.
-using RankMessage =
-    std::variant<RankHello, RankAccepted, RankReady, RankCredit, RankStop, BatchSlice, RankCommand,
-                 RankState, ReadState, StateBytes, DropState, RankFailed, BatchIds, ForgetIds>;
 
 template <>
 struct WireField<StateTensor> {
@@ -134,5 +29,133 @@ struct WireField<StateTensor> {
            (tensor.is_sound() || decoder.refuse("has extents that are no sizes"));
   }
 };
+
+// Any rank → any rank.
+
+/// Bytes of a state, in one frame; or why its owner cannot read them.
+struct StateBytes {
+  Result<void> read;
+  Frames frames;
+  static auto fields(auto& self) { return std::tie(self.read, self.frames); }
+};
+
+/// Asks for bytes of a tensor.
+struct ReadState {
+  using Reply = StateBytes;
+  static constexpr std::string_view kTag = "ranks.read_state/1";
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;
+  std::uint64_t index = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  static auto fields(auto& self) { return std::tie(self.index, self.offset, self.bytes); }
+};
+
+/// The actor that owns a state (StateServer); its reader stops it.
+using StateRef = ActorRef<ReadState>;
+
+// Rank → rank 0.
+
+/// There is room for so many more slices.
+struct RankCredit {
+  static constexpr std::string_view kTag = "ranks.credit/1";
+  static constexpr std::uint64_t kAtFirst = 2;  ///< Credits before the first such message.
+  std::uint64_t slices = 0;
+  static auto fields(auto& self) { return std::tie(self.slices); }
+};
+
+/// A stop of all ranks was requested.
+struct RankStop {
+  static constexpr std::string_view kTag = "ranks.stop/1";
+  std::int32_t signal = 0;
+  static auto fields(auto& self) { return std::tie(self.signal); }
+};
+
+/// The rank ends with this error.
+struct RankFailed {
+  static constexpr std::string_view kTag = "ranks.failed/1";
+  Error why;
+  static auto fields(auto& self) { return std::tie(self.why); }
+};
+
+/// Rank 0's actor for one rank (RankSession).
+using LeaderRef = ActorRef<RankCredit, RankStop, RankFailed>;
+
+// Rank 0 → rank; BatchSlice and BatchIds, too.
+
+/// Who a rank is. `group` identifies the start that it belongs to, `alike` must be equal on all
+/// ranks.
+struct RankHello {
+  std::uint64_t rank = 0;
+  std::string group;
+  std::string alike;
+  static auto fields(auto& self) { return std::tie(self.rank, self.group, self.alike); }
+};
+
+/// The first message of a session: who are you? `leader` receives the rank's messages.
+struct RankCall {
+  using Reply = RankHello;
+  static constexpr std::string_view kTag = "ranks.call/1";
+  LeaderRef leader;
+  static auto fields(auto& self) { return std::tie(self.leader); }
+};
+
+/// Drop ids of batches that will not be trained. Has a frame because BatchIds have one: a message
+/// without frames may overtake them.
+struct ForgetIds {
+  static constexpr std::string_view kTag = "ranks.forget_ids/1";
+  Frames frames;
+  static auto fields(auto& self) { return std::tie(self.frames); }
+};
+
+/// The schema of the batches.
+struct RankSchema {
+  std::vector<std::string> dense;
+  std::vector<std::string> sparse;
+  std::vector<std::int64_t> bounds;  ///< Of each sparse feature.
+  bool weight = false;               ///< Whether rows have weights.
+  static auto fields(auto& self) {
+    return std::tie(self.dense, self.sparse, self.bounds, self.weight);
+  }
+};
+
+/// What came of a command; and of kSnapshot the tensors, and the actor that reads them.
+struct RankDone {
+  Result<void> done = {};
+  std::vector<StateTensor> tensors = {};
+  StateRef from = {};
+  static auto fields(auto& self) { return std::tie(self.done, self.tensors, self.from); }
+};
+
+/// The next command for all ranks. Commands are executed one by one; where rank 0 asks, the rank
+/// answers after it.
+struct RankCommand {
+  using Reply = RankDone;
+  static constexpr std::string_view kTag = "ranks.command/1";
+  enum class Kind : std::uint8_t {
+    /// All ranks have connected to rank 0: connect to all others. The first command of all.
+    kMeet,
+    kAccept,    ///< Make the model for batches of this schema. Asked.
+    kStep,      ///< Train on the slice of batch `number`.
+    kScore,     ///< Rank 0 scores rows of its own; take part.
+    kSnapshot,  ///< Take a snapshot and let rank 0 read it. Asked.
+    kRestore,   ///< Restore the model's part of these tensors, which `from` reads. Asked.
+    kEnd,       ///< The run is over; `ended` is the result.
+  };
+  Kind kind = Kind::kStep;
+  std::uint64_t number = 0;  ///< Of kEnd: the signal that requested the stop, or 0.
+  bool has_ids = false;      ///< Of kStep: each rank was sent BatchIds of the batch.
+  Result<void> ended = {};
+  RankSchema schema = {};
+  std::vector<StateTensor> tensors = {};
+  StateRef from = {};
+  static auto fields(auto& self) {
+    return std::tie(self.kind, self.number, self.has_ids, self.ended, self.schema, self.tensors,
+                    self.from);
+  }
+};
+
+/// A rank's actor (RankMailbox), which rank 0 finds by this name.
+inline constexpr std::string_view kRankName = "rank";
+using RankRef = ActorRef<RankCall, RankCommand, BatchSlice, BatchIds, ForgetIds>;
 
 }  // namespace forebay

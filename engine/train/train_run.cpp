@@ -86,7 +86,7 @@ Status TrainRun::prepare() {
   auto evaluating = Evaluating::open(job_, job_run().dataset().format().schema(), options_.events);
   if (!evaluating) return pass(evaluating);
   evaluating_ = std::move(*evaluating);
-  if (auto status = leading_->accept(job_run().schema()); !status) return status;
+  leading_->accept(job_run().schema());
   if (auto status = make_model(); !status) return status;
   if (auto fits = evaluating_->fits(trained_.resident_bytes); !fits) return fits;
   if (auto status = leading_->wait_until_ready(); !status) return status;

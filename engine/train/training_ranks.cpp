@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/process/machine.h"
+#include "engine/ranks/merged_state.h"
 #include "engine/ranks/rank_follower.h"
-#include "engine/ranks/state_peer.h"
 #include "engine/train/model_threads.h"
 #include "engine/train/trained_model.h"
 #include "trainer/embedding/slot_metadata.h"
@@ -67,8 +67,8 @@ Result<Leading> Leading::open(const JobSpec& job, const std::optional<RankEnviro
 
 bool Leading::has_lost_a_rank() const { return !alone() && !leader_->check_ranks(); }
 
-Status Leading::accept(const Schema& schema) {
-  return alone() ? Status{} : leader_->accept(schema);
+void Leading::accept(const Schema& schema) {
+  if (!alone()) leader_->accept(schema);
 }
 
 void Leading::goes_on_from(const Checkpoint& checkpoint, const JobSpec& job, const Schema& schema) {

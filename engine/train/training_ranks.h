@@ -39,7 +39,7 @@ class Leading {
   Collective* ranks() const { return ranks_.get(); }
   bool has_lost_a_rank() const;
   /// Sends the schema of the batches to the other ranks.
-  Status accept(const Schema& schema);
+  void accept(const Schema& schema);
   /// Makes the model of all ranks from rank 0's own model of `job` over `schema`.
   std::unique_ptr<Model> lead(std::unique_ptr<Model> own, const JobSpec& job, const Schema& schema);
   Status wait_until_ready() { return alone() ? Status{} : leader_->wait_until_ready(); }
@@ -65,7 +65,7 @@ class Leading {
 /// A training run on every rank but 0: opens no data and keeps no files; trains on the rows that
 /// rank 0 sends until rank 0 ends the run. Prints one line at its end.
 ///
-/// Owns the link and this rank's part of the model. run() is called once, on the thread that
+/// Owns the network and this rank's part of the model. run() is called once, on the thread that
 /// becomes the model's.
 class FollowRun {
  public:

@@ -18,7 +18,7 @@ IN_CODE = [
       "include/forebay/future",  # threads wait there for answers
       "python/src/reader",  # Python's signals arrive while the loader opens
       "trainer/state/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/tiered/disk_rows", "trainer/embedding/tiered/whole_tables", "trainer/saving/block_file", "trainer/saving/saver", "trainer/torch/device/transfer", "trainer/torch/ranked_tables",
-      "engine/ranks/rank_meeting", "engine/ranks/state_peer")),  # who trains, who writes and the disk meet there
+      "engine/ranks/rank_meeting")),  # who trains, who writes and the disk meet there
     ("a stream, a signal handler or an end of the process outside the program",
      r"\b(?:stderr|stdout|_exit|_Exit|quick_exit|sigaction)\b|\bstd::(?:cerr|cout|exit|signal)\b",
      ("tools/", "tests/", "examples/", "core/base/check", "include/forebay/udf")),  # the library is somebody's guest

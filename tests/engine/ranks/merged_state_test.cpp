@@ -1,7 +1,7 @@
+#include "engine/ranks/merged_state.h"
+
 #include <algorithm>
 #include <cstring>
-
-#include "engine/ranks/state_peer.h"
 
 #include "tests/support/catch.h"
 

@@ -1,6 +1,5 @@
 #include "engine/ranks/rank_leader.h"
 
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -108,6 +107,7 @@ struct RanksFixture {
   std::vector<std::string> ended;  // results of follow()
   std::vector<std::thread> threads;
   std::atomic<int> signal{0};
+  std::atomic<bool> stop{false};
   std::size_t goes = 0;  // a rank that reports itself ready and then leaves
 
   void open(int size) {
@@ -163,9 +163,13 @@ struct RanksFixture {
     end->close();
     return done ? "batches " + std::to_string(done->batches) : done.error().message;
   }
+  void accept() {
+    REQUIRE(leader->wait_for_ranks(stop));
+    leader->accept(schema);
+  }
   void begin() {
     start_followers();
-    REQUIRE(leader->accept(schema));
+    accept();
     REQUIRE(leader->wait_until_ready());
   }
   void finish(const Status& how = {}) {
@@ -292,7 +296,7 @@ TEST_CASE_METHOD(RanksFixture, "announced ids that arrive before the model is ma
     end->tell_ids([&](const std::shared_ptr<const Batch>& ids) { told.push_back(ids->number); });
     end->close();
   });
-  REQUIRE(leader->accept(schema));
+  accept();
   REQUIRE(leader->wait_until_ready());
   model->prefetch(batches.make(0));
   threads[0].join();
@@ -329,7 +333,7 @@ TEST_CASE_METHOD(RanksFixture, "the other ranks report why rank 0 does not begin
                  "[tools][ranks]") {
   open(2);
   start_followers();
-  REQUIRE(leader->accept(schema));
+  accept();
   finish(fail(Code::kInvalid, "no such file"));
   CHECK(ended[1] == "rank 0: no such file");
 }
@@ -381,7 +385,9 @@ TEST_CASE_METHOD(RanksFixture,
 TEST_CASE_METHOD(RanksFixture,
                  "rank 0 explains a lost connection by the error of the rank that failed",
                  "[tools][ranks]") {
+  collectives = test::ThreadCollective::make(2, std::chrono::minutes(10));
   open(2);
+  leader->breaks(*collectives[0]);
   others[0]->fails = "no such row";
   begin();
   step();
@@ -404,118 +410,14 @@ TEST_CASE_METHOD(RanksFixture, "a rank that gets a stop request asks rank 0 to s
   CHECK(ended[1] == "batches 2");
 }
 
-/// Rank 0 of three, and links of the others that say hello and nothing else.
-struct Meeting {
-  struct Other final : public RankListener {
-    void on_message(int, RankMessage message) override {
-      if (auto* command = std::get_if<RankCommand>(&message)) {
-        commands.change([&](auto& kept) { kept.push_back(std::move(*command)); });
-      }
-    }
-    void on_lost(int, const std::string&) override {}
-    /// The text with which rank 0 ended the run.
-    std::string end() {
-      std::string words;
-      const auto ended = [](const auto& kept) { return !kept.empty(); };
-      REQUIRE(commands.wait(std::chrono::seconds(20), ended, [&](auto& kept) {
-        if (!kept.back().ended) words = kept.back().ended.error().message;
-      }));
-      return words;
-    }
-    Synchronized<std::vector<RankCommand>> commands;
-  };
-
-  explicit Meeting(std::chrono::nanoseconds timeout = std::chrono::seconds(20)) {
-    leader = RankLeader::open({.size = 3,
-                               .group = "g",
-                               .keys = "",
-                               .alike = "job",
-                               .address = "127.0.0.1:0",
-                               .timeout = timeout,
-                               .on_stop = {}},
-                              clock)
-                 .value();
-  }
-  void come(std::size_t rank, const std::string& alike = "job") {
-    links[rank - 1] =
-        RankLink::make(
-            {.rank = static_cast<int>(rank), .size = 3, .group = "g", .keys = "", .alike = alike},
-            others[rank - 1], clock)
-            .value();
-    REQUIRE(links[rank - 1]->connect(leader->address()));
-  }
-  void go(std::size_t rank) { links[rank - 1].reset(); }
-
-  SystemClock clock;
-  std::array<Other, 2> others;
-  std::array<std::unique_ptr<RankLink>, 2> links;
-  std::unique_ptr<RankLeader> leader;
-  std::atomic<bool> stop{false};
-};
-
-TEST_CASE_METHOD(Meeting, "ranks have met when all have connected", "[tools][ranks]") {
-  come(2);
-  come(1);
-  CHECK(leader->wait_for_ranks(stop));
-  CHECK(leader->check_ranks());
-}
-
-TEST_CASE("ranks that do not connect are named", "[tools][ranks]") {
-  Meeting meeting(std::chrono::nanoseconds(0));
-  const Status met = meeting.leader->wait_for_ranks(meeting.stop);
-  REQUIRE_FALSE(met);
-  CHECK(met.error().code == Code::kTimeout);
-  CHECK(met.error().message.starts_with("rank 1, rank 2 does not come within"));
-}
-
-TEST_CASE_METHOD(Meeting, "a rank that is lost before all have met is named to all",
-                 "[tools][ranks]") {
-  come(1);
-  come(2);
-  REQUIRE(leader->wait_for_ranks(stop));
-  go(2);
-  const Error why = leader->explain({Code::kUnavailable, "connection reset"});
-  CHECK(why.message.starts_with("rank 2 was lost ("));
-  CHECK(why.message.ends_with(" before all ranks had met; start all ranks again"));
-  const Status met = leader->wait_for_ranks(stop);
-  REQUIRE_FALSE(met);
-  CHECK(met.error().code == Code::kUnavailable);
-  CHECK(met.error().message == why.message);
-  leader->end(met);
-  CHECK(others[0].end() == why.message);
-}
-
-TEST_CASE_METHOD(Meeting, "a rank with another job is named once all have connected",
-                 "[tools][ranks]") {
-  come(1);
-  come(2, "another job");
-  const Status met = leader->wait_for_ranks(stop);
-  REQUIRE_FALSE(met);
-  CHECK(met.error().code == Code::kInvalid);
-  CHECK(met.error().message.starts_with("rank 2 has another job file"));
-}
-
-TEST_CASE_METHOD(Meeting, "rank 0 waits for no rank after a stop request", "[tools][ranks]") {
-  stop = true;
-  const Status met = leader->wait_for_ranks(stop);
-  REQUIRE_FALSE(met);
-  CHECK(met.error().message.find("a stop was asked for") != std::string::npos);
-}
-
 TEST_CASE_METHOD(RanksFixture, "a rank of another group is not accepted", "[tools][ranks]") {
   open(2);
-  class Deaf final : public RankListener {
-    void on_message(int, RankMessage) override {}
-    void on_lost(int, const std::string&) override {}
-  } deaf;
-  auto stranger =
-      RankLink::make({.rank = 1, .size = 2, .group = "other", .keys = ""}, deaf, clock).value();
-  REQUIRE(stranger->connect(leader->address()));
+  const auto stranger =
+      RankFollower::open(
+          {.rank = 1, .size = 2, .group = "other", .keys = "", .address = leader->address()}, clock)
+          .value();
   start_followers();
-  const Status accepted = leader->accept(schema);
-  CAPTURE(accepted ? "" : accepted.error().message);
-  CHECK(accepted);
+  accept();
   finish(fail(Code::kInvalid, "done"));
   CHECK(ended[1] == "rank 0: done");
-  stranger->stop();
 }
