@@ -93,6 +93,12 @@ class Stranger final : public ActorOf<Stranger, RankCall> {
   }
 };
 
+/// Does not say who it is.
+class Silent final : public ActorOf<Silent, RankCall> {
+ public:
+  Result<RankHello> on(const RankCall&, Context&) { return fail(Code::kInvalid, "no rank"); }
+};
+
 /// One tensor of eight bytes; counts how many of it are alive.
 class Counted final : public StateSource {
  public:
@@ -234,6 +240,13 @@ TEST_CASE_METHOD(Meeting, "a rank that was lost does not come back", "[tools][ra
 }
 
 TEST_CASE_METHOD(PeerFixture, "a peer without a rank's actor is disconnected", "[tools][ranks]") {
+  CHECK_THAT(come_to_rank_0(), Catch::Contains("no rank of this run"));
+}
+
+TEST_CASE_METHOD(PeerFixture, "a peer that does not say which rank it is is disconnected",
+                 "[tools][ranks]") {
+  const auto silent = net->actors().spawn({}, [] { return std::make_unique<Silent>(); });
+  net->node().publish(std::string(kRankName), silent);
   CHECK_THAT(come_to_rank_0(), Catch::Contains("no rank of this run"));
 }
 

@@ -15,7 +15,8 @@ using namespace forebay;
 
 namespace {
 
-/// Two tensors of eight bytes; the first can be read once the gate is open.
+/// Two tensors of eight bytes, the first of which can be read once the gate is open; and one that
+/// is larger than the bytes that may be asked for at a time.
 class GatedSource final : public StateSource {
  public:
   struct Gate {
@@ -38,7 +39,8 @@ class GatedSource final : public StateSource {
  private:
   Gate& gate_;
   const std::vector<StateTensor> tensors_ = {{.name = "held", .shape = {2}},
-                                             {.name = "free", .shape = {2}}};
+                                             {.name = "free", .shape = {2}},
+                                             {.name = "large", .shape = {ReadState::kMostBytes}}};
 };
 
 /// Answers every question for bytes in the same way.
@@ -164,7 +166,8 @@ TEST_CASE_METHOD(StateFixture, "a range that lies in no tensor is not read", "[t
     return ask(served, ReadState(range), std::chrono::seconds(20)).wait().value().read;
   };
   CHECK(ask_for({.index = 1, .offset = 4, .bytes = 4}));
-  CHECK_FALSE(ask_for({.index = 2, .offset = 0, .bytes = 1}));
+  CHECK_FALSE(ask_for({.index = 3, .offset = 0, .bytes = 1}));
+  CHECK_FALSE(ask_for({.index = 2, .offset = 0, .bytes = ReadState::kMostBytes + 1}));
   CHECK_FALSE(ask_for({.index = 1, .offset = 9, .bytes = 0}));
   CHECK_FALSE(ask_for({.index = 1, .offset = 4, .bytes = 5}));
   CHECK(gate.asked == 1);
