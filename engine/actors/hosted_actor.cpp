@@ -77,7 +77,7 @@ Result<UserValue> HostedActor::on(UserMessage&& message, Asker& asker, Context& 
   Status status = hold(message, asker, context);
   if (!status && asker == nullptr) status = host_.dropped(status.error());
   if (!status) return pass(status);
-  return UserValue{};  // If it is held, nobody hears this.
+  return UserValue{};  // The asker of a held message is answered later.
 }
 
 bool HostedActor::has_to_wait(const UserMessage& message) const {

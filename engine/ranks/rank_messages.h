@@ -82,8 +82,8 @@ using LeaderRef = ActorRef<RankCredit, RankStop, RankFailed>;
 
 // Rank 0 → rank; BatchSlice and BatchIds, too.
 
-/// Who a rank is. `group` identifies the start that it belongs to, `alike` must be equal on all
-/// ranks.
+/// A rank's number; `group` identifies the start that the rank belongs to, `alike` must be equal on
+/// all ranks.
 struct RankHello {
   std::uint64_t rank = 0;
   std::string group;
@@ -91,7 +91,7 @@ struct RankHello {
   static auto fields(auto& self) { return std::tie(self.rank, self.group, self.alike); }
 };
 
-/// The first message of a session: who are you? `leader` receives the rank's messages.
+/// The first message of a session: asks for the rank's hello. `leader` receives its messages.
 struct RankCall {
   using Reply = RankHello;
   static constexpr std::string_view kTag = "ranks.call/1";
@@ -118,7 +118,7 @@ struct RankSchema {
   }
 };
 
-/// What came of a command; and of kSnapshot the tensors, and the actor that reads them.
+/// The result of a command; and of kSnapshot the tensors, and the actor that reads them.
 struct RankDone {
   Result<void> done = {};
   std::vector<StateTensor> tensors = {};

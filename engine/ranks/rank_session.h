@@ -15,8 +15,8 @@ struct RankSessionParts {
   Node& node;
 };
 
-/// Rank 0's actor for one session: asks the peer who it is, then receives that rank's messages,
-/// which thus need not say whose they are. Closes the session of a peer that is no rank of this
+/// Rank 0's actor for one session: asks the peer for its hello, then receives the messages of that
+/// rank, which need not name their sender. Closes the session of a peer that is no rank of this
 /// group. Ends with the session.
 class RankSession final : public ActorOf<RankSession, PeerUp, Answered<RankCall>, Down, RankCredit,
                                          RankStop, RankFailed> {

@@ -124,7 +124,7 @@ Status ObjectStore::on(const LetGoObject& let_go_one, Context& context) {
   return {};
 }
 
-/// Makes room. False if there was nothing to let go.
+/// Makes room; returns whether there was something to release.
 bool ObjectStore::let_all_go(Context& context) {
   const std::size_t before = borrowed_.size();
   for (auto at = borrowed_.begin(); at != borrowed_.end();) {

@@ -35,8 +35,8 @@ class Objects final : public actors::ObjectSpace {
         memory_(std::make_shared<ObjectMemory>(options_.limits)) {}
 
   Result<actors::ObjectPtr> put_frame(const Frame& bytes);
-  /// An object of a large message's bytes, as it goes into the message. While there is one of the
-  /// same bytes it is that one; so what is told to many is sent as one object is.
+  /// Returns an object of a large message's bytes, to put into the message. While an object of the
+  /// same bytes exists, returns that one, so that a value told to many actors is one object.
   Result<SentObject> put_large(const Frame& bytes);
   /// The number of this process once it has made a large message, else 0.
   std::uint64_t sender() const { return sends_large_ ? options_.store.process : 0; }

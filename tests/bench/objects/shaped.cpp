@@ -114,7 +114,7 @@ int receive(const Words& words) {
   return 0;
 }
 
-/// `send MIB PUBLIC SECRET SERVER_PUBLIC ADDRESS…`: keys of "-" are none.
+/// `send MIB PUBLIC SECRET SERVER_PUBLIC ADDRESS…`: "-" stands for no key.
 int send(const Words& words) {
   const std::size_t parts = std::stoul(words.at(0));
   zmq::context_t context;

@@ -58,7 +58,7 @@ struct ThrowNow {
 /// What a Notebook has got, where the test sees it.
 struct Notes {
   std::vector<std::pair<int, int>> got = {};  ///< Sender and number.
-  bool exact = true;                          ///< So far all numbers were what they should be.
+  bool exact = true;                          ///< All numbers so far were right.
   int made = 0;                               ///< Notebooks.
   actors::Promise<Numbers> later = {};
 };

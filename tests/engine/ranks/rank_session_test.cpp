@@ -79,7 +79,7 @@ class Watcher final : public ActorOf<Watcher, PeerUp, PeerDown> {
   Synchronized<Seen>& seen_;
 };
 
-/// Asks rank 0 to stop before it says who it is: a rank of another group.
+/// Asks rank 0 to stop before it gives its hello, that of another group.
 class Stranger final : public ActorOf<Stranger, RankCall> {
  public:
   Result<RankHello> on(const RankCall& call, Context& context) {
@@ -93,7 +93,7 @@ class Stranger final : public ActorOf<Stranger, RankCall> {
   }
 };
 
-/// Does not say who it is.
+/// Gives no hello.
 class Silent final : public ActorOf<Silent, RankCall> {
  public:
   Result<RankHello> on(const RankCall&, Context&) { return fail(Code::kInvalid, "no rank"); }
