@@ -39,8 +39,9 @@ class PageLive(InChromium):
         self.wait_for_text(".tiles", "of it workers")
         cluster.kill("second")
         self.browser.wait(f"{row} === undefined")
-        self.browser.wait("document.querySelector('#nodes details').open = true")
-        self.wait_for_text("#nodes", "second left")
+        # The page may draw the nodes anew between two looks, with the list of changes closed.
+        self.browser.wait("(document.querySelector('#nodes details').open = true)"
+                          " && document.querySelector('#nodes').innerText.includes('second left')")
         self.wait_for_text("#nodes", "first")
         rows = self.get(address, "api/status")["rows"]
         self.wait_until(lambda: self.get(address, "api/status")["rows"] > rows)
