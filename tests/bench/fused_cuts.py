@@ -15,14 +15,13 @@ import json
 import os
 import pathlib
 import random
-import signal
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 
-STAGES = ("load", "decode", "shuffle", "transform")
+import live_job
+from live_job import STAGES
+
 WAITING = """
 #include <chrono>
 #include <thread>
@@ -69,67 +68,33 @@ class Bench:
     def __init__(self, given, folder):
         self.given, self.folder = given, folder
         self.forebay = os.path.abspath(given.forebay)
-        subprocess.run([self.forebay, "synth", "criteo", "--rows", str(given.rows), "--files", "4", "--out", "data"],
-                       cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        (folder / "waits.cpp").write_text(WAITING)
-        include = pathlib.Path(__file__).resolve().parents[2] / "include"
-        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{include}",
-                        folder / "waits.cpp", "-o", folder / "libwaits.so"], check=True)
+        live_job.make_data(self.forebay, folder, given.rows)
+        live_job.build_function(folder, "waits", WAITING)
 
     def write(self, job, fuse):
-        operator = f"[[transform]]\n{job['operator']}\n" if "operator" in job else ""
-        (self.folder / "job.toml").write_text(f"""
-[dataset]
-paths = ["data/*.tsv"]
-[order]
-epochs = 100000
-batch_size = 8192
-[[transform]]
-op = "log1p"
-columns = ["I*"]
-[[transform]]
-op = "sigrid_hash"
-columns = ["C*"]
-max_value = 1000000
-{operator}[pipeline]
-cpus = 2
-memory = "{job.get('memory', '600MiB')}"
-fuse = {fuse}
-[tuner]
-period = "250ms"
-""")
+        (self.folder / "job.toml").write_text(live_job.job_text(
+            operators=f"[[transform]]\n{job['operator']}" if "operator" in job else "",
+            pipeline=f'cpus = 2\nmemory = "{job.get("memory", "600MiB")}"\nfuse = {fuse}', tuner='period = "250ms"'))
 
     def drop_pages(self):
         for path in (self.folder / "data").iterdir():
             with open(path, "rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
+    def pass_time(self, job):
+        """Where the file has to come from the disk, its pages are dropped all the time."""
+        end = time.monotonic() + self.given.seconds
+        while time.monotonic() < end:
+            if job.get("cold"):
+                self.drop_pages()
+            time.sleep(0.05)
+
     def run(self, job, fuse):
-        """Rows per second by the decision log; where the file has to come from the disk, its pages are dropped all the
-        time."""
+        """Rows per second over the later two thirds of the decisions."""
         self.write(job, fuse)
-        process = subprocess.Popen([self.forebay, "ingest", "job.toml", "--json"], cwd=self.folder, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-        try:
-            end = time.monotonic() + self.given.seconds
-            while time.monotonic() < end:
-                if job.get("cold"):
-                    self.drop_pages()
-                time.sleep(0.05)
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate()
-        except BaseException:  # What ends this script must not leave a job beside whatever is measured next.
-            process.kill()
-            process.wait()
-            raise
-        if process.returncode != 130:
-            raise RuntimeError(f"the job said {err.strip().splitlines()[-1:]}")
-        log = (self.folder / ".forebay" / "decisions.jsonl").read_text().splitlines()
-        rows = json.loads(log[0])["layout"]["rows_per_split"]
-        seen = [json.loads(line)["seen"] for line in log[1:]]
-        late = seen[len(seen) // 3:]
-        splits = sum(each["trainer_steps"] * each["splits_per_item"] for each in late)
-        return rows * splits / sum(each["seconds"] for each in late)
+        live_job.run_until([self.forebay, "ingest", "job.toml", "--json"], self.folder, lambda _: self.pass_time(job))
+        rows, seen = live_job.decisions_in(self.folder)
+        return live_job.rate_of(rows, seen[len(seen) // 3:])
 
     def measure(self, job):
         ways = groupings()
@@ -144,7 +109,7 @@ period = "250ms"
 
 def main():
     given = options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    live_job.exit_on_sigterm()
     results = {}
     with tempfile.TemporaryDirectory(prefix="forebay-cuts-") as folder:
         bench = Bench(given, pathlib.Path(folder))

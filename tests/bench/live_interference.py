@@ -11,14 +11,15 @@ import math
 import os
 import pathlib
 import random
-import signal
 import statistics
 import subprocess
 import sys
 import time
 
+import live_job
+from live_job import STAGES
+
 TUNED = ("intune", "intune:no-network")
-STAGES = ("load", "decode", "shuffle", "transform")
 
 HOGS = {
     "memory": "import sys\na = bytearray(1 << 27); b = bytearray(1 << 27)\nwhile True: a[:] = b",
@@ -70,11 +71,7 @@ class Interference:
     def prepare(self):
         """The job's further text. Raises what the compiler says where it cannot build the function."""
         if self.name == "lock":
-            source = self.bench.folder / "locked.cpp"
-            source.write_text(LOCKED)
-            include = pathlib.Path(__file__).resolve().parents[2] / "include"
-            subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{include}",
-                            source, "-o", self.bench.folder / "liblocked.so"], check=True)
+            live_job.build_function(self.bench.folder, "locked", LOCKED)
             return '[[transform]]\nop = "udf"\nlibrary = "liblocked.so"\nfunction = "locked"\ncolumns = ["I1"]\n'
         if self.name == "pauses":
             return '[trainer]\ncheckpoint = "checkpoints"\ncheckpoint_steps = 10\n'
@@ -114,21 +111,13 @@ def run(case, allocation, policy, seconds):
     sets += [f"tuner.mode={'off' if policy is None else 'on'}", f"tuner.policy={policy or 'intune'}"]
     words = [word for each in sets for word in ("--set", each)]
     restart = ["--restart"] if case.command == "train" else []
+    words = [bench.forebay, case.command, "job.toml", "--json", *restart, *words]
     with case.surroundings():
-        process = subprocess.Popen([bench.forebay, case.command, "job.toml", "--json", *restart, *words],
-                                   cwd=bench.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   start_new_session=True)
         try:
-            case.during(process, seconds)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate()
-        except BaseException:  # What ends this script must not leave a job beside whatever is measured next.
-            process.kill()
-            process.wait()
-            raise
-    if not out.strip():
-        raise RuntimeError(f"{case.name}: the job said {err.strip().splitlines()[-1:]}")
-    rate = json.loads(out.splitlines()[-1])["rows_per_second"]
+            result, _ = live_job.run_until(words, bench.folder, lambda process: case.during(process, seconds))
+        except RuntimeError as error:
+            raise RuntimeError(f"{case.name}: {error}") from error
+    rate = result["rows_per_second"]
     if not rate:
         raise RuntimeError(f"{case.name}: the run ended before its first batch; --seconds is too short")
     return rate

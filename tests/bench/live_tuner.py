@@ -17,16 +17,13 @@ import os
 import pathlib
 import random
 import shutil
-import signal
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 
 import live_interference
-
-STAGES = ("load", "decode", "shuffle", "transform")
+import live_job
+from live_job import STAGES
 
 
 def options():
@@ -53,49 +50,22 @@ class Bench:
     def __init__(self, given, folder):
         self.given, self.folder = given, folder
         self.forebay = os.path.abspath(given.forebay)
-        subprocess.run([self.forebay, "synth", "criteo", "--rows", str(given.rows), "--files", "4", "--out", "data"],
-                       cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        live_job.make_data(self.forebay, folder, given.rows)
         self.spin = 0.0
         self.write_job()
 
     def write_job(self, further=""):
-        (self.folder / "job.toml").write_text(f"""
-[dataset]
-paths = ["data/*.tsv"]
-[order]
-epochs = 100000
-batch_size = 8192
-[[transform]]
-op = "log1p"
-columns = ["I*"]
-[[transform]]
-op = "sigrid_hash"
-columns = ["C*"]
-max_value = 1000000
-[[transform]]
-op = "spin"
-microseconds = {self.spin}
-[pipeline]
-cpus = {self.given.cpus}
-memory = "{self.given.memory}"
-[tuner]
-policy = "{self.given.policy}"
-period = "{self.given.period}"
-{further}""")
+        (self.folder / "job.toml").write_text(live_job.job_text(
+            operators=f'[[transform]]\nop = "spin"\nmicroseconds = {self.spin}',
+            pipeline=f'cpus = {self.given.cpus}\nmemory = "{self.given.memory}"',
+            tuner=f'policy = "{self.given.policy}"\nperiod = "{self.given.period}"\n{further}'))
 
     def run(self, allocation, mode, seconds):
         words = [f"pipeline.allocation.{stage}={count}" for stage, count in zip(STAGES, allocation)]
         words += [f"tuner.mode={mode}", f"pipeline.max_actors={max(sum(allocation), 2 * self.given.cpus + 4)}"]
         sets = [word for pair in words for word in ("--set", pair)]
-        process = subprocess.Popen([self.forebay, "ingest", "job.toml", "--json", *sets], cwd=self.folder,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                   start_new_session=True)
-        time.sleep(seconds)
-        process.send_signal(signal.SIGINT)
-        out = process.stdout.read()
-        _, _, usage = os.wait4(process.pid, 0)
-        result = json.loads(out.splitlines()[-1])
-        cpu = usage.ru_utime + usage.ru_stime
+        result, cpu = live_job.run_until([self.forebay, "ingest", "job.toml", "--json", *sets], self.folder,
+                                         lambda _: time.sleep(seconds))
         return {"rows_per_second": result["rows_per_second"], "cpus": cpu / result["seconds"],
                 "rows_per_cpu_second": result["rows"] / cpu, "actors": sum(result["allocation"].values()),
                 "peak_bytes": result["peak_memory_bytes"], "decisions": result["decisions"],
@@ -104,12 +74,8 @@ period = "{self.given.period}"
 
     def late_rate(self):
         """Rows/s over the decisions from the 31st on of the last tuned run."""
-        lines = (self.folder / ".forebay/decisions.jsonl").read_text().splitlines()
-        rows = json.loads(lines[0])["layout"]["rows_per_split"]
-        late = [json.loads(line)["seen"] for line in lines[31:]]
-        seconds = sum(seen["seconds"] for seen in late)
-        steps = sum(seen["trainer_steps"] * seen["splits_per_item"] for seen in late)
-        return rows * steps / seconds if seconds else float("nan")
+        rows, seen = live_job.decisions_in(self.folder)
+        return live_job.rate_of(rows, seen[30:])
 
     def choose_spin(self):
         base = self.run((1, 1, 1, 1), "off", 3)
@@ -140,7 +106,7 @@ def spread(values):
 
 def main():
     given = options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # As Ctrl-C: jobs and data go, too.
+    live_job.exit_on_sigterm()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="forebay-live-"))
     try:
         bench = Bench(given, folder)
