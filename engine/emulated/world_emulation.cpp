@@ -85,9 +85,7 @@ class WorldEmulation {
  public:
   WorldEmulation(const EmulationSpec& spec, const EmulationHooks& hooks, WorldMachine& machine)
       : spec_(spec), hooks_(hooks), machine_(machine), seen_(machine.nodes()) {
-    for (std::size_t k = 0; k < machine.nodes(); ++k) {
-      machine.apply_to(k, tuner::part_of_node(spec.allocation, spec.model, k));
-    }
+    machine.apply(spec.allocation);
   }
 
   Result<EmulationOutcome> run(std::vector<NodePolicies> policies);
