@@ -68,6 +68,13 @@ Status PoolEngine::try_offer(PoolMail& mail) {
 
 bool PoolEngine::push(std::unique_lock<std::mutex>& lock, PoolMail& mail) {
   if (!mailbox_.push(mail)) return false;
+  if (on_demand_ && actors_.size() == leaving_) {
+    const std::optional<Error> crash = grow_locked(1);
+    retiring_ = actors_.size() - leaving_;
+    lock.unlock();
+    if (crash) report(*crash);
+    return true;
+  }
   if (sleepers_.empty()) return true;
   Actor* warmest = sleepers_.back();
   sleepers_.pop_back();
@@ -80,6 +87,7 @@ void PoolEngine::grow(std::size_t count) {
   std::optional<Error> crash;
   {
     const std::lock_guard lock(mutex_);
+    on_demand_ = false;
     crash = grow_locked(count);
   }
   if (crash) report(*crash);
@@ -90,6 +98,7 @@ void PoolEngine::resize(std::size_t target) {
   std::vector<Actor*> wake;
   {
     const std::lock_guard lock(mutex_);
+    on_demand_ = target == 0;
     const std::size_t staying = staying_locked();
     if (target > staying) {
       crash = grow_locked(target - staying);
@@ -197,7 +206,8 @@ bool PoolEngine::next_mail(Actor& self, PoolMail& mail) {
   self.slept = false;
   while (true) {
     std::unique_lock lock(mutex_);
-    if (retiring_ > 0 || cancelled_ || (closed_ && mailbox_.empty())) {
+    const bool retires = retiring_ > 0 && (mailbox_.empty() || !is_last_locked());
+    if (retires || cancelled_ || (closed_ && mailbox_.empty())) {
       begin_leaving();
       return false;
     }

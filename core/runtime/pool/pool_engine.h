@@ -121,7 +121,7 @@ struct PoolOptions {
 /// thread sleeps on its own Parker. The thread that wakes a sleeper first takes it off the list of
 /// sleepers, then releases the mutex, then unparks it. No actor falls asleep while mail is queued,
 /// each new mail wakes one sleeper, and a request to retire n actors wakes n. So when actors
-/// retire, an awake actor remains for the queued mail.
+/// retire, an awake actor remains for the queued mail; the last one serves it first.
 class PoolEngine {
  public:
   using Options = PoolOptions<ParcelWorker>;
@@ -137,7 +137,8 @@ class PoolEngine {
   void grow(std::size_t count);
 
   /// Grows, or retires actors, to `target` actors, not counting retiring ones: each first finishes
-  /// its current message.
+  /// its current message. With a target of 0 the last one goes when the mailbox is empty, and a
+  /// message that is offered later has an actor started, which goes in the same way.
   void resize(std::size_t target);
 
   /// Changes the mailbox's limit. Queued messages stay; the limit applies to later offers.
@@ -192,7 +193,8 @@ class PoolEngine {
   std::vector<Actor*> shrink_locked(std::size_t count);
   std::size_t staying_locked() const { return actors_.size() - retiring_ - leaving_; }
   void begin_leaving();
-  bool push(std::unique_lock<std::mutex>& lock, PoolMail& mail);  // releases the lock if it wakes
+  bool push(std::unique_lock<std::mutex>& lock, PoolMail& mail);  // may release the lock
+  bool is_last_locked() const { return actors_.size() - leaving_ == 1; }
   static ActorTotals totals_of(const Actor& actor, const ActorMeter::Reading& reading);
 
   const Options options_;
@@ -207,6 +209,7 @@ class PoolEngine {
   std::vector<Actor*> sleepers_;                // the most recently used last
   std::size_t retiring_ = 0;                    // requested retirements, not yet taken by an actor
   std::size_t leaving_ = 0;                     // actors that are ending
+  bool on_demand_ = false;                      // resized to 0: actors live while mail is queued
   std::uint32_t num_started_ = 0;
   std::uint64_t failures_ = 0;
   ActorTotals left_totals_;

@@ -194,6 +194,40 @@ TEST_CASE("a retiring actor finishes the message it holds", "[core][pool]") {
   }
 }
 
+TEST_CASE(
+    "a pool resized to none serves what is queued, and what comes later, and has no actor then",
+    "[core][pool]") {
+  Gate gate;
+  Log<std::uint64_t> begun;
+  Log<std::uint64_t> done;
+  TokenPool pool(options_for([&](Token&& message, PoolContext&) -> Status {
+                   begun.add(message.key);
+                   gate.pass();
+                   done.add(message.key);
+                   return {};
+                 }),
+                 system_clock());
+  pool.grow(2);
+  for (std::uint64_t key = 0; key < 6; ++key) REQUIRE(pool.offer(token(key), 1));
+  wait_until([&] { return begun.size() == 2; });
+  pool.resize(0);
+  CHECK(pool.retiring() == 2);
+  gate.open();
+  wait_until([&] { return pool.actors() == 0; });
+  CHECK(done.size() == 6);
+
+  REQUIRE(pool.offer(token(6), 1));
+  wait_until([&] { return done.size() == 7 && pool.actors() == 0; });
+
+  SECTION("until it has actors again") {
+    pool.resize(1);
+    REQUIRE(pool.offer(token(7), 1));
+    wait_until([&] { return done.size() == 8; });
+    CHECK(pool.actors() == 1);
+    CHECK(pool.retiring() == 0);
+  }
+}
+
 TEST_CASE("each failure is reported once, with its own message, and the pool goes on",
           "[core][pool]") {
   Log<std::string> failures;
