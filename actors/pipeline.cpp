@@ -31,6 +31,7 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
                    .times = std::move(split.times),
                    .batch = {.begin = pipeline_.options_.clock.now()}};
     auto status = reorder_buffer_.add(std::move(split));
+    if (reorder_buffer_.waiting_bytes() > 0) widen_window();
     past.batch.end = pipeline_.options_.clock.now();
     pipeline_.history_.add(std::move(past));
     pipeline_.lowest_missing_.store(reorder_buffer_.lowest_missing(), std::memory_order_relaxed);
@@ -66,6 +67,12 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
 
   void batched(const SplitId& id, bool is_last) override {
     pipeline_.used_up(id, is_last);
+    widen_window();
+  }
+
+  /// Issues splits in the place of those that are made and wait for a lower one.
+  void widen_window() {
+    pipeline_.waiting_for_lower_ = reorder_buffer_.waiting_bytes();
     pipeline_.settle();
     pipeline_.issue_what_fits(reorder_buffer_.lowest_missing());
   }
@@ -277,6 +284,7 @@ void Pipeline::settle() {
                       .children = stages_.children_bytes(),
                       .prefetch = prefetch_,
                       .window_used = window_.used() + stages_.part_budget().used(),
+                      .window_waiting = waiting_for_lower_,
                       .prefetch_used = waiting.bytes});
     window_.set_limit(shares.window);
     stages_.part_budget().set_limit(shares.parts);

@@ -252,6 +252,7 @@ class Pipeline final : public BatchSource, StageOwner {
   SplitHistory history_;
   RepeatSum repeats_;
   std::atomic<std::uint64_t> lowest_missing_{0};
+  std::atomic<std::uint64_t> waiting_for_lower_{0};  // window bytes of splits in the reorder buffer
   std::atomic<bool> ended_{false};
   Position end_;  // written before `ended_` is set
 

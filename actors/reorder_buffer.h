@@ -75,8 +75,12 @@ class Sequencer {
 
   void add(Split split) {
     const Place place{split.id.number, split.part};
+    waiting_bytes_ += split.id.cost;
     waiting_.emplace(place, std::move(split));
   }
+
+  /// Bytes reserved for those that may not be used yet.
+  std::uint64_t waiting_bytes() const { return waiting_bytes_; }
 
   /// The next split that may be used while `epoch` is being given out.
   std::optional<Split> next(std::uint64_t epoch) {
@@ -85,6 +89,7 @@ class Sequencer {
     if (found == waiting_.end() || found->second.id.epoch != epoch) return std::nullopt;
     waits_for_first_ = false;
     Split split = std::move(waiting_.extract(found).mapped());
+    waiting_bytes_ -= split.id.cost;
     const bool is_last = split.part + 1 == split.parts;
     next_ = is_last ? Place{split.id.number + 1, 0} : Place{split.id.number, split.part + 1};
     return split;
@@ -106,6 +111,7 @@ class Sequencer {
   Place next_;  // In arrival order it counts only within a split.
   bool waits_for_first_;
   Waiting waiting_;
+  std::uint64_t waiting_bytes_ = 0;
 };
 
 /// Receives a ReorderBuffer's results. Called on the reorder buffer's thread.
@@ -153,6 +159,9 @@ class ReorderBuffer {
 
   /// The position after all emitted batches; after the last batch, the end position.
   Position position() const { return cursor_.position(); }
+
+  /// Bytes reserved for splits that wait for a lower one.
+  std::uint64_t waiting_bytes() const { return sequencer_.waiting_bytes(); }
 
   /// All splits below this one in the epoch being given out have arrived.
   std::uint64_t lowest_missing() const {

@@ -73,7 +73,11 @@ MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes,
                            std::min(window, less(both, std::max(prefetch, demand.prefetch_used))));
   shares.prefetch = std::max(
       sizes.batch, std::min(prefetch, less(both, std::max(shares.window, demand.window_used))));
-  if (sizes.held > 0) {
+  // While splits wait for a slow one before them, others are made in memory that is left over.
+  const std::uint64_t taken = std::max({shares.prefetch, demand.prefetch, demand.prefetch_used});
+  if (sizes.held == 0) {
+    shares.window += std::min(demand.window_waiting, less(both, shares.window + taken));
+  } else {
     shares.parts =
         std::min(window_for(demand.actors, demand.stages, sizes), less(shares.window, sizes.held));
     shares.window -= shares.parts;

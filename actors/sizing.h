@@ -40,11 +40,13 @@ struct MemorySizes {
 struct MemoryDemand {
   std::uint64_t actors = 0;  ///< Requested, over all stages.
   std::uint64_t stages = 0;
-  std::uint64_t elsewhere = 0;      ///< Splits that other nodes may hold.
-  std::uint64_t threads = 0;        ///< Alive, including those that are stopping.
-  std::uint64_t children = 0;       ///< Bytes of the actors' child processes.
-  std::uint64_t prefetch = 0;       ///< Wanted.
-  std::uint64_t window_used = 0;    ///< Bytes of splits between issue and batch.
+  std::uint64_t elsewhere = 0;    ///< Splits that other nodes may hold.
+  std::uint64_t threads = 0;      ///< Alive, including those that are stopping.
+  std::uint64_t children = 0;     ///< Bytes of the actors' child processes.
+  std::uint64_t prefetch = 0;     ///< Wanted.
+  std::uint64_t window_used = 0;  ///< Bytes of splits between issue and batch.
+  std::uint64_t window_waiting =
+      0;                            ///< Of those, of splits that are made and wait for a lower one.
   std::uint64_t prefetch_used = 0;  ///< Bytes of waiting batches.
 };
 
@@ -58,8 +60,9 @@ struct MemoryShares {
 
 /// Divides `room`, in bytes: reserves a split per actor and some more, and the prefetch that is
 /// wanted. If that does not fit, reduces prefetch first, then the window, but never below the least
-/// that a pipeline can run with. Bytes still in use under earlier shares count until they are
-/// returned, so that no share grows into them.
+/// that a pipeline can run with. What is left beside both goes to the window, as far as splits wait
+/// in it for a lower one. Bytes still in use under earlier shares count until they are returned, so
+/// that no share grows into them.
 MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes, const MemoryDemand& demand);
 
 /// Memory of the threads of `actors` actors and of the kOtherActors.

@@ -4,6 +4,7 @@
 #include "actors/pipeline.h"
 #include "actors/split_issuer.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/wait_until.h"
 
 #include "tests/support/catch.h"
 
@@ -188,6 +189,56 @@ struct Nobody final : SplitDispatch {
   void issued(std::uint64_t) override {}
   void made_here(std::uint64_t, std::uint64_t) override {}
 };
+
+/// A dispatch that has each split made here at once, but for one, which is made last.
+class OneIsSlow final : public SplitDispatch {
+ public:
+  explicit OneIsSlow(std::uint64_t slow) : slow_(slow) {}
+
+  void begin(Pipeline& pipeline) {
+    const std::lock_guard lock(mutex_);
+    pipeline_ = &pipeline;
+    for (const std::uint64_t number : early_) make(number);
+  }
+  std::uint64_t issued_so_far() {
+    const std::lock_guard lock(mutex_);
+    return issued_;
+  }
+
+ private:
+  void issued(std::uint64_t number) override {
+    const std::lock_guard lock(mutex_);
+    ++issued_;
+    pipeline_ == nullptr ? early_.push_back(number) : make(number);
+  }
+  void made_here(std::uint64_t, std::uint64_t) override {}
+  void make(std::uint64_t number) {
+    if (number != slow_) pipeline_->make(number);
+  }
+
+  const std::uint64_t slow_;
+  std::mutex mutex_;
+  std::uint64_t issued_ = 0;
+  std::vector<std::uint64_t> early_;
+  Pipeline* pipeline_ = nullptr;
+};
+
+TEST_CASE("splits that wait for a slow one make room for others in memory that nobody wants",
+          "[actors][pipeline]") {
+  TwoNodes nodes;
+  auto alone = nodes.start(nullptr);
+  const std::uint64_t splits = 3 * alone->splits_per_epoch();
+  const std::uint64_t window = 10;  // four actors, four stages and two
+  REQUIRE(splits > 2 * window);
+  const Digest usual = TwoNodes::digest_of(*alone);
+  OneIsSlow dispatch(1);
+  auto pipeline = nodes.start(&dispatch);
+  dispatch.begin(*pipeline);
+  test::wait_until([&] { return dispatch.issued_so_far() == splits; });
+  CHECK(pipeline->stats().window_bytes > window * pipeline->sizes().usual_split);
+  pipeline->make(1);
+  CHECK(TwoNodes::digest_of(*pipeline) == usual);
+}
 
 TEST_CASE("the stages of a node that makes no splits have no actors and get none",
           "[actors][pipeline]") {

@@ -54,6 +54,23 @@ TEST_CASE("the window holds as many splits made in parts as are wanted",
   CHECK(share_memory(room, sizes, demand).parts == 20 * kMiB);
 }
 
+TEST_CASE("splits that wait for a slow one give up their room to others where memory is left",
+          "[actors][memory_shares]") {
+  MemoryDemand demand{.actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB};
+  demand.window_used = 20 * kMiB;
+  demand.window_waiting = 18 * kMiB;
+  CHECK(share_memory(room_for_buffers(100 * kMiB, 4), kSizes, demand).window == 38 * kMiB);
+  // 40: 4 of cutting, 1 of the trainer, 10 of prefetch and 20 of window leave 5.
+  const MemoryShares few = share_memory(room_for_buffers(40 * kMiB, 4), kSizes, demand);
+  CHECK(few.window == 25 * kMiB);
+  CHECK(few.prefetch == 10 * kMiB);
+  CHECK(share_memory(room_for_buffers(27 * kMiB, 4), kSizes, demand).window == 20 * kMiB);
+  // Splits that are made in parts wait in a budget of their own.
+  MemorySizes sizes = kSizes;
+  sizes.held = 30 * kMiB;
+  CHECK(share_memory(room_for_buffers(200 * kMiB, 4), sizes, demand).window == 60 * kMiB);
+}
+
 TEST_CASE("prefetch shrinks first, then the window down to the least", "[actors][memory_shares]") {
   const MemoryDemand demand{.actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB};
   // 27: 4 of cutting, 1 of the trainer, 20 of window, 2 left.
@@ -103,6 +120,7 @@ TEST_CASE("window and prefetch stay within the buffers for any demand", "[actors
     demand.prefetch = random.below(64 * kMiB);
     // The memory in use is at most an earlier share; it may not have been freed yet.
     demand.window_used = random.below(shares.window + 1);
+    demand.window_waiting = random.below(demand.window_used + 1);
     demand.prefetch_used = random.below(shares.prefetch + 1);
     const std::uint64_t room = least_room(demand.threads, kSizes) + random.below(200 * kMiB);
     const MemoryShares next = share_memory(room, kSizes, demand);
