@@ -19,16 +19,6 @@ std::vector<std::string> file_names_of(const Dataset& dataset) {
   return names;
 }
 
-/// Grains are decoded in pieces and shuffled in parts, each made of all pieces.
-StageGroups possible_groups(const StageGroups& wanted, const StageList& stages, bool in_grains) {
-  std::vector<bool> joined;
-  for (std::size_t i = 0; i + 1 < stages.size(); ++i) {
-    const bool assembles = in_grains && stages[i].kind == StageInfo::Kind::kDecode;
-    joined.push_back(wanted.joins_next(i) && !assembles);
-  }
-  return StageGroups(std::move(joined));
-}
-
 }  // namespace
 
 StagePool<Split>::Options split_pool(std::string name, std::size_t mailbox_bytes, StageOwner& owner,
@@ -49,20 +39,26 @@ class StagePools::Actor final : public PoolWorker<Split> {
  public:
   Actor(StagePools& pools, std::size_t first)
       : pools_(pools), first_(first), ended_(pools.options_.clock.now()) {
-    for (std::size_t stage = first; stage < pools.groups_.end(first); ++stage) {
-      workers_.push_back(std::make_unique<StageWorker>(pools.stages_[stage], pools.options_.inputs,
-                                                       pools.transform_context_));
-    }
-    if (workers_.size() > 1) meter_.emplace();
+    prepare_for(pools.end_of_group(first));
   }
 
   Status on(Split&& split, PoolContext& context) override {
-    if (workers_.size() > 1) return take_through(std::move(split), context);
+    const std::size_t end = pools_.end_of_group(first_);
+    if (end > first_ + 1) return take_through(end, std::move(split), context);
     if (auto status = run(0, split, context); !status) return status;
     return pools_.hand_on(first_, std::move(split), context);
   }
 
  private:
+  /// Makes what the stages up to `end` need; of a group that has shrunk, it is kept.
+  void prepare_for(std::size_t end) {
+    for (std::size_t stage = first_ + workers_.size(); stage < end; ++stage) {
+      workers_.push_back(std::make_unique<StageWorker>(
+          pools_.stages_[stage], pools_.options_.inputs, pools_.transform_context_));
+    }
+    if (end > first_ + 1 && !meter_) meter_.emplace();
+  }
+
   Status run(std::size_t step, Split& split, PoolContext& context) {
     const Clock& clock = pools_.options_.clock;
     SplitTimes::Span span{.begin = clock.now()};
@@ -74,17 +70,18 @@ class StagePools::Actor final : public PoolWorker<Split> {
 
   // The pool's meter of service counts the first stage alone, as it does without a group; the
   // actor's own meter counts the others.
-  Status take_through(Split&& split, PoolContext& context) {
+  Status take_through(std::size_t end, Split&& split, PoolContext& context) {
+    prepare_for(end);
     const Clock& clock = pools_.options_.clock;
     const std::uint32_t number = context.actor();
     const auto waited = clock.now() - ended_;
-    std::vector<FusedWork::Done> done(workers_.size());
+    std::vector<FusedWork::Done> done(end - first_);
     auto began = clock.now();
     pools_.fused_.enter(first_, number, first_, began);
     auto status = run(0, split, context);
     context.service()->pause(clock.now());
     done[0].service.time = clock.now() - began;
-    for (std::size_t step = 1; status && step < workers_.size(); ++step) {
+    for (std::size_t step = 1; status && step < done.size(); ++step) {
       began = clock.now();
       pools_.fused_.enter(first_, number, first_ + step, began);
       done[step].bytes = split.bytes();
@@ -95,7 +92,7 @@ class StagePools::Actor final : public PoolWorker<Split> {
     context.service()->resume(clock.now());
     if (status) {
       pools_.fused_.add(first_, number, done, waited);
-      status = pools_.hand_on(first_ + workers_.size() - 1, std::move(split), context);
+      status = pools_.hand_on(end - 1, std::move(split), context);
     } else {
       pools_.fused_.leave(first_, number);
     }
@@ -105,7 +102,7 @@ class StagePools::Actor final : public PoolWorker<Split> {
 
   StagePools& pools_;
   const std::size_t first_;
-  std::vector<std::unique_ptr<StageWorker>> workers_;  // of the group's stages
+  std::vector<std::unique_ptr<StageWorker>> workers_;  // of the largest group so far
   std::optional<ServiceMeter> meter_;  // of the stages behind the first; holds a descriptor
   std::chrono::nanoseconds ended_;     // of the last split
 };
@@ -133,11 +130,11 @@ class StagePools::Beginner final : public PoolWorker<Split> {
 StagePools::StagePools(Options options)
     : options_(std::move(options)),
       stages_(options_.inputs.plan.stages()),
-      groups_(possible_groups(options_.groups, stages_, options_.inputs.dataset.in_grains())),
       fused_(stages_.size()),
       file_names_(file_names_of(options_.inputs.dataset)),
       transform_context_{options_.inputs.buffers, options_.inputs.seed, file_names_},
       wanted_(stages_.size()),
+      joined_(stages_.size()),
       decode_(static_cast<std::size_t>(
           std::ranges::find(stages_, StageInfo::Kind::kDecode, &StageInfo::kind) -
           stages_.begin())),
@@ -145,6 +142,7 @@ StagePools::StagePools(Options options)
   FOREBAY_CHECK(options_.actors.size() == stages_.size());
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
     wanted_[stage] = options_.actors[stage];
+    joined_[stage] = stage > 0 && options_.groups.joins_next(stage - 1) && !assembles(stage);
     pools_.push_back(std::make_unique<StagePool<Split>>(options_of(stage), options_.clock));
   }
   if (!options_.inputs.dataset.is_remote()) return;
@@ -169,7 +167,7 @@ StagePool<Split>::Options StagePools::options_of(std::size_t stage) {
 
 void StagePools::start() {
   for (std::size_t stage = size(); stage-- > 0;) {
-    if (groups_.first(stage) == stage) pools_[stage]->resize(wanted_[stage]);
+    pools_[stage]->resize(joined_[stage] ? 0 : wanted_[stage].load());
   }
   if (begin_ != nullptr) begin_->resize(kBeginners);
 }
@@ -240,19 +238,50 @@ Status StagePools::hand_on(std::size_t from, Split&& split, PoolContext& context
   return {};
 }
 
+StageGroups StagePools::groups() const {
+  std::vector<bool> joined;
+  for (std::size_t stage = 1; stage < size(); ++stage) joined.push_back(joined_[stage]);
+  return StageGroups(std::move(joined));
+}
+
+/// The stage behind the last one of the group that begins with `first`.
+std::size_t StagePools::end_of_group(std::size_t first) const {
+  std::size_t end = first + 1;
+  while (end < joined_.size() && joined_[end]) ++end;
+  return end;
+}
+
+/// Whether each split of the stage is made of all pieces of one before: it cannot join that stage.
+bool StagePools::assembles(std::size_t stage) const {
+  return options_.inputs.dataset.in_grains() && stage == decode_ + 1;
+}
+
 Status StagePools::resize(std::size_t stage, std::uint32_t actors) {
-  if (actors < 1) return fail(Code::kInvalid, "a stage has at least one actor");
-  const std::size_t first = groups_.first(stage);
-  const std::uint32_t before = wanted_[first];
+  if (actors == 0) return join_to_previous(stage);
+  const std::uint32_t before = joined_[stage] ? 0 : wanted_[stage].load();
   const std::uint64_t more = actors > before ? actors - before : 0;
-  const std::uint64_t children = children_bytes() + more * bytes_of_actor(first);
+  const std::uint64_t children = children_bytes() + more * bytes_of_actor(stage);
   if (more > 0 &&
       !options_.owner.has_room_for(std::max(threads(), actors_wanted()) + more, children)) {
     return fail(Code::kOverloaded, "no memory for another actor's thread");
   }
-  for (std::size_t each = first; each < groups_.end(first); ++each) wanted_[each] = actors;
+  const std::size_t end = end_of_group(stage);
+  for (std::size_t each = stage; each < end; ++each) wanted_[each] = actors;
+  joined_[stage] = false;
   options_.owner.resized();
-  pools_[first]->resize(actors);
+  pools_[stage]->resize(actors);
+  options_.owner.resized();
+  return {};
+}
+
+Status StagePools::join_to_previous(std::size_t stage) {
+  if (stage == 0) return fail(Code::kInvalid, "the first stage has at least one actor");
+  if (assembles(stage)) return fail(Code::kInvalid, "a stage behind decode cannot join it here");
+  const std::size_t end = end_of_group(stage);
+  for (std::size_t each = stage; each < end; ++each) wanted_[each] = wanted_[stage - 1].load();
+  joined_[stage] = true;
+  options_.owner.resized();
+  pools_[stage]->resize(0);
   options_.owner.resized();
   return {};
 }
@@ -260,7 +289,7 @@ Status StagePools::resize(std::size_t stage, std::uint32_t actors) {
 // The memory of the child processes of one actor of a group.
 std::uint64_t StagePools::bytes_of_actor(std::size_t first) const {
   std::uint64_t bytes = 0;
-  for (std::size_t stage = first; stage < groups_.end(first); ++stage) {
+  for (std::size_t stage = first; stage < end_of_group(first); ++stage) {
     bytes += options_.inputs.plan.actor_bytes(stages_[stage]);
   }
   return bytes;
@@ -278,7 +307,7 @@ void StagePools::join() {
 
 std::vector<std::uint32_t> StagePools::actors() const { return {wanted_.begin(), wanted_.end()}; }
 
-std::uint64_t StagePools::actors_wanted() const { return total_actors(groups_, actors()); }
+std::uint64_t StagePools::actors_wanted() const { return total_actors(groups(), actors()); }
 
 std::uint64_t StagePools::threads() const {
   std::uint64_t all = 0;
@@ -288,7 +317,7 @@ std::uint64_t StagePools::threads() const {
 
 std::uint64_t StagePools::children_bytes() const {
   std::uint64_t bytes = 0;
-  for (const std::size_t first : groups_.firsts(size())) {
+  for (const std::size_t first : groups().firsts(size())) {
     const std::uint64_t each = bytes_of_actor(first);
     if (each == 0) continue;
     bytes += each * std::max<std::uint64_t>(wanted_[first], pools_[first]->actors());
@@ -301,7 +330,7 @@ std::vector<StageStats> StagePools::stats() const {
   std::vector<StageStats> stats;
   stats.reserve(size());
   for (const auto& pool : pools_) stats.push_back({pool->name(), pool->stats()});
-  FusedWork::attribute(fused, groups_, stats);
+  FusedWork::attribute(fused, groups(), stats);
   return stats;
 }
 

@@ -57,8 +57,10 @@ StagePool<Split>::Options split_pool(std::string name, std::size_t mailbox_bytes
 /// any node.
 ///
 /// Stages of one group (StageGroups) are done by the actors of the group's first stage, and have
-/// one number of actors. Splits of grains are decoded in pieces and shuffled in parts, so no group
-/// reaches over the end of decode then.
+/// one number of actors. resize() moves the cuts between groups while splits are made: an actor
+/// takes the split that it holds through the group that it began with; splits that wait for a stage
+/// that has joined the one before it are done by its last actor, which then ends. Splits of grains
+/// are decoded in pieces and shuffled in parts, so no group reaches over the end of decode then.
 ///
 /// Owns the pools and their threads; starts no thread until start(). The objects that Options
 /// refers to outlive it. Every method may be called from any thread; the destructor stops and
@@ -71,7 +73,7 @@ class StagePools {
     std::size_t mailbox_bytes = 0;      ///< Between two stages.
     const Clock& clock;
     StageOwner& owner;
-    StageGroups groups = StageGroups::apart();
+    StageGroups groups = StageGroups::apart();  ///< At start().
   };
 
   explicit StagePools(Options options);
@@ -97,8 +99,11 @@ class StagePools {
   /// the budget.
   void returned(const SplitId& part) { make_parts(parts_.returned(part)); }
 
-  /// Grows or shrinks the pool of a stage's group, between two splits. kOverloaded: the owner has
-  /// no memory for another actor's thread; kInvalid: below 1.
+  /// Grows or shrinks the pool of a stage, between two splits; the stages behind it in its group
+  /// follow. If the stage belonged to the group of the stage before it, it begins a group of its
+  /// own now. With 0 actors it joins the group of the stage before it. Called by one thread at a
+  /// time. kOverloaded: the owner has no memory for another actor's thread; kInvalid: 0 for the
+  /// first stage, or for the one behind decode where splits have grains.
   Status resize(std::size_t stage, std::uint32_t actors);
 
   /// Stops accepting splits; the actors end after the split they hold.
@@ -110,7 +115,8 @@ class StagePools {
   /// The number of stages.
   std::size_t size() const { return pools_.size(); }
 
-  const StageGroups& groups() const { return groups_; }
+  /// As they are now.
+  StageGroups groups() const;
 
   /// The actors requested for each stage, including those that are still starting or stopping. The
   /// actors of a group are shown at each of its stages.
@@ -133,6 +139,9 @@ class StagePools {
   class Beginner;
 
   StagePool<Split>::Options options_of(std::size_t stage);
+  std::size_t end_of_group(std::size_t first) const;
+  bool assembles(std::size_t stage) const;
+  Status join_to_previous(std::size_t stage);
   std::uint64_t bytes_of_actor(std::size_t first) const;
   Status hand_on(std::size_t from, Split&& split, PoolContext& context);
   void collect(Split&& piece);
@@ -142,12 +151,12 @@ class StagePools {
 
   const Options options_;
   const StageList& stages_;
-  const StageGroups groups_;
   FusedWork fused_;
   const std::vector<std::string> file_names_;
   const TransformContext transform_context_;
-  std::vector<std::atomic<std::uint32_t>> wanted_;
-  const std::size_t decode_;  // the stage
+  std::vector<std::atomic<std::uint32_t>> wanted_;  // equal within a group
+  std::vector<std::atomic<bool>> joined_;           // whether a stage is in the group before it
+  const std::size_t decode_;                        // the stage
   PartQueue parts_;
   std::unique_ptr<StagePool<Split>> begin_;  // null unless the dataset is in a store
   std::vector<std::unique_ptr<StagePool<Split>>> pools_;

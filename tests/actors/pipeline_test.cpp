@@ -207,7 +207,7 @@ TEST_CASE("the actors of a group are resized together, and counted once", "[acto
   const auto pipeline = job.start({2, 2, 2, 1});
   StagePools& stages = pipeline->stages();
   CHECK(stages.actors_wanted() == 3);
-  REQUIRE(stages.resize(1, 5));
+  REQUIRE(stages.resize(0, 5));
   CHECK(stages.actors() == std::vector<std::uint32_t>{5, 5, 5, 1});
   CHECK(stages.actors_wanted() == 6);
   CHECK(stages.threads() == 6);
@@ -297,6 +297,53 @@ TEST_CASE("pools that grow and shrink while they run change nothing", "[actors][
   }
   CHECK(run.rows == usual.rows);
   CHECK(run.end.digest == usual.end.digest);
+}
+
+TEST_CASE("cuts between stages that move while splits are made change nothing",
+          "[actors][pipeline]") {
+  Job job;
+  job.order.epochs = 6;
+  const Run usual = Job::pull(*job.start({1, 1, 1, 1}));
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    job.groups = StageGroups({true, true, true});
+    const auto pipeline = job.start({2, 2, 2, 2});
+    StagePools& stages = pipeline->stages();
+    Random random(seed);
+    Run run;
+    while (true) {
+      const Run more = Job::pull(*pipeline, 1);
+      run.rows.insert(run.rows.end(), more.rows.begin(), more.rows.end());
+      run.end = more.end;
+      if (more.batch_rows.empty()) break;
+      REQUIRE(stages.resize(1 + random.below(3), static_cast<std::uint32_t>(random.below(3))));
+      REQUIRE(stages.resize(0, 1 + static_cast<std::uint32_t>(random.below(3))));
+    }
+    CHECK(run.rows == usual.rows);
+    CHECK(run.end.digest == usual.end.digest);
+    for (const StageStats& stage : pipeline->stats().stages) {
+      INFO(stage.name);
+      CHECK(stage.pool.totals.messages == 6 * pipeline->splits_per_epoch());
+      CHECK(stage.pool.totals.busy.count() >= 0);
+    }
+  }
+}
+
+TEST_CASE("a stage joins the group before it, and begins one of its own", "[actors][pipeline]") {
+  using Counts = std::vector<std::uint32_t>;
+  Job job;
+  const auto pipeline = job.start({3, 2, 2, 1});
+  StagePools& stages = pipeline->stages();
+  REQUIRE(stages.resize(2, 0));
+  CHECK(stages.actors() == Counts{3, 2, 2, 1});
+  CHECK(stages.actors_wanted() == 6);
+  REQUIRE(stages.resize(1, 0));
+  CHECK(stages.actors() == Counts{3, 3, 3, 1});
+  CHECK(stages.groups().end(0) == 3);
+  REQUIRE(stages.resize(2, 4));
+  CHECK(stages.actors() == Counts{3, 3, 4, 1});
+  CHECK(pipeline->stats().fused == std::vector<std::vector<std::string>>{{"load", "decode"}});
+  CHECK(stages.resize(0, 0).error().code == Code::kInvalid);
+  CHECK(Job::pull(*pipeline).rows.size() == 4600);
 }
 
 TEST_CASE("a running pipeline obeys a changed memory limit and gives the same batches",
