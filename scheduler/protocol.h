@@ -44,7 +44,7 @@ struct SplitRange {
 // identifies one membership of a worker; messages of an earlier one are ignored.
 
 /// The version of the protocol; a node with another version is refused when it joins.
-inline constexpr std::uint32_t kProtocol = 2;
+inline constexpr std::uint32_t kProtocol = 3;
 
 /// Head → worker: make these splits; the lease lasts until its deadline, which a heartbeat extends.
 struct Lease {

@@ -6,11 +6,11 @@
 namespace forebay::tuner {
 namespace {
 
-/// Scales the wanted actors by `scale`, rounded down, at least one per stage.
+/// Scales the wanted actors by `scale`, rounded down, at least one where any are wanted.
 void scale_actors(const Allocation& wanted, double scale, Allocation& result) {
   for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
     const double share = std::floor(scale * static_cast<double>(wanted.actors[i]));
-    result.actors[i] = std::max(1U, static_cast<std::uint32_t>(share));
+    result.actors[i] = std::max(std::min(1U, wanted.actors[i]), static_cast<std::uint32_t>(share));
   }
 }
 
@@ -45,8 +45,9 @@ Allocation shaped(const PipelineDescription& description, const Allocation& want
   Allocation result = wanted;
   result.actors.resize(description.stages.size(), 1);
   for (std::size_t i = 0; i < result.actors.size(); ++i) {
+    const StageDescription& stage = description.stages[i];
     result.actors[i] =
-        std::clamp(result.actors[i], 1U, std::max(1U, description.stages[i].max_actors));
+        std::clamp(result.actors[i], stage.least_actors, std::max(1U, stage.max_actors));
   }
   result.prefetch = std::clamp(wanted.prefetch, 1U, std::max(1U, description.max_prefetch));
   return result;

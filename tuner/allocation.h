@@ -14,6 +14,8 @@ struct StageDescription {
   std::string name;
   std::uint32_t max_actors = 128;     ///< The stage's own bound, at least 1.
   std::uint64_t bytes_per_actor = 0;  ///< Of one actor: input, working space, largest result.
+  /// 0: the actors of the stage before can do its work, too (tuner/fused_stages.h); else 1.
+  std::uint32_t least_actors = 1;
 };
 
 /// The declared properties of a pipeline: its stages in order and their memory. A value.
@@ -36,7 +38,8 @@ struct Limits {
 /// The values that a tuner sets: actors of each stage, and the most finished items that may wait. A
 /// value.
 struct Allocation {
-  std::vector<std::uint32_t> actors = {};  ///< One per PipelineDescription::stages.
+  /// One per PipelineDescription::stages; 0: the actors of the stage before do its work.
+  std::vector<std::uint32_t> actors = {};
   std::uint32_t prefetch = 1;
 
   std::uint32_t total_actors() const {
@@ -69,7 +72,7 @@ struct Bounds {
 };
 
 /// Returns `wanted` as an allocation of this pipeline: an entry for every stage (1 if `wanted` has
-/// none), each clamped to 1 and the stage's own bound, and prefetch clamped to 1 and the largest.
+/// none), each clamped to the stage's own bounds, and prefetch clamped to 1 and the largest.
 Allocation shaped(const PipelineDescription& description, const Allocation& wanted);
 
 /// Whether a shaped allocation is within the bounds.
@@ -81,13 +84,15 @@ bool fits_one_more(const PipelineDescription& description, const Allocation& all
                    std::size_t stage, const Bounds& bounds);
 
 /// Returns the stage with the smallest share of its wanted actors, less than all of them, among the
-/// stages for which `may_grow` returns true; nothing if there is none.
+/// stages for which `may_grow` returns true; nothing if there is none. A stage of which no actors
+/// are wanted has all.
 template <class MayGrow>
 std::optional<std::size_t> neediest(const Allocation& now, const Allocation& wanted,
                                     MayGrow may_grow) {
   std::optional<std::size_t> found;
   double least = 1;
   for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
+    if (wanted.actors[i] == 0) continue;
     const double share = static_cast<double>(now.actors[i]) / wanted.actors[i];
     if (share >= least || !may_grow(i)) continue;
     found = i;
@@ -103,7 +108,7 @@ std::uint32_t prefetch_beside(const PipelineDescription& description, Allocation
 /// The most of a shaped allocation that is within the bounds: prefetch is cut first, then actors in
 /// proportion (the largest scale at which they fit, rounded down). Bytes and actors that are left
 /// go to the stage furthest from its wanted number, and at last to prefetch. Returns at least one
-/// actor per stage and one item, even if these do not fit.
+/// actor for each stage that wants one, and one item, even if these do not fit.
 Allocation fitted(const PipelineDescription& description, const Allocation& wanted,
                   const Bounds& bounds);
 

@@ -26,7 +26,8 @@ struct Verdict {
 /// account, plus the bytes that the kernel counts beyond it, within the limit. A lowered limit
 /// takes effect at the next step, without a proposal: prefetch is cut first, then actors in
 /// proportion, and more of them as long as waiting items use their bytes; when the limit rises
-/// again the goal is unchanged. Never goes below one actor per stage and one item. If the process
+/// again the goal is unchanged. Never goes below one actor per stage (none of a stage that may join
+/// the one before it) and one item. If the process
 /// itself uses nine tenths of the limit or more, for whatever reason, no stage gets another actor.
 /// Pure state, no threads; a value; cannot be disabled by configuration.
 class Guard {

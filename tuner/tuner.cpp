@@ -14,12 +14,14 @@ namespace {
 constexpr int kMostFaults = 3;
 
 /// Describes what is invalid in a proposal, so that the guard need not handle it; empty: valid.
-std::string nonsense(const Proposal& proposal, std::size_t stages) {
+std::string nonsense(const Proposal& proposal, const PipelineDescription& description) {
+  const std::size_t stages = description.stages.size();
   if (proposal.allocation.actors.size() != stages) {
     return "proposes " + std::to_string(proposal.allocation.actors.size()) + " stages of " +
            std::to_string(stages);
   }
-  if (std::ranges::find(proposal.allocation.actors, 0U) != proposal.allocation.actors.end()) {
+  for (std::size_t i = 0; i < stages; ++i) {
+    if (proposal.allocation.actors[i] >= description.stages[i].least_actors) continue;
     return "proposes a stage without actors";
   }
   if (proposal.allocation.prefetch == 0) return "proposes a prefetch of 0";
@@ -31,10 +33,11 @@ std::string nonsense(const Proposal& proposal, std::size_t stages) {
 
 }  // namespace
 
-Proposal ask_safely(Policy& policy, const Observation& seen, std::string& fault) {
+Proposal ask_safely(Policy& policy, const PipelineDescription& description, const Observation& seen,
+                    std::string& fault) {
   try {
     Proposal proposal = policy.decide(seen);
-    fault = nonsense(proposal, seen.stages.size());
+    fault = nonsense(proposal, description);
     return proposal;
   } catch (const std::exception& thrown) {
     fault = std::string("threw: ") + thrown.what();
@@ -106,7 +109,10 @@ Proposal Tuner::ask(const Observation& seen, const CurrentState& now, Decision& 
   if (decision.fault.empty()) return proposal;
   decision.policy = "fallback";
   std::string fault = "none given";
-  if (options_.fallback) proposal = ask_safely(*options_.fallback, seen, fault);
+  if (options_.fallback) {
+    const PipelineDescription& description = options_.tuned_pipeline.description();
+    proposal = ask_safely(*options_.fallback, description, seen, fault);
+  }
   if (fault.empty()) return proposal;
   decision.fault += "; fallback: " + fault;
   return {now.allocation(), 0, "keeps what stands"};
@@ -119,7 +125,8 @@ Proposal Tuner::ask_policy(const Observation& seen, Decision& decision) {
         decision.policy + " is not asked after " + std::to_string(kMostFaults) + " faults in a row";
     return {};
   }
-  Proposal proposal = ask_safely(*options_.policy, seen, decision.fault);
+  Proposal proposal =
+      ask_safely(*options_.policy, options_.tuned_pipeline.description(), seen, decision.fault);
   if (decision.fault.empty()) {
     faults_ = 0;
   } else {

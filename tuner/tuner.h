@@ -21,8 +21,10 @@ inline constexpr EnumName<Mode> kModeNames[] = {
 Mode mode_named(std::string_view name);
 
 /// Asks a policy. `fault` receives what it threw or what is invalid in its proposal (wrong sizes,
-/// zeros, numbers that are not finite); empty: the proposal can be used.
-Proposal ask_safely(Policy& policy, const Observation& seen, std::string& fault);
+/// zeros for stages that cannot join, numbers that are not finite); empty: the proposal can be
+/// used.
+Proposal ask_safely(Policy& policy, const PipelineDescription& description, const Observation& seen,
+                    std::string& fault);
 
 /// Observes a tuned pipeline, asks a policy and applies the guard's steps.
 ///

@@ -96,7 +96,8 @@ void CentralPolicy::obey(const Advised& advised) const {
 tuner::Proposal CentralPolicy::decide(const tuner::Observation& seen) {
   std::string fault = "none";
   tuner::Proposal alone;
-  if (options_.own) alone = tuner::ask_safely(*options_.own, seen, fault);
+  if (options_.own)
+    alone = tuner::ask_safely(*options_.own, options_.question.description, seen, fault);
   if (auto advised = ask_tuners(seen)) {
     if (silent_ >= kSilent && options_.say) options_.say("the central tuner answers again");
     silent_ = 0;

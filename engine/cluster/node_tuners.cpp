@@ -126,7 +126,8 @@ tuner::Proposal NodeTuners::ask_policy(Node& node, const AskDecision& ask) {
   const std::string name(node.policy->name());
   node.fault.clear();
   if (node.faults < kMostFaults) {
-    tuner::Proposal proposal = tuner::ask_safely(*node.policy, ask.seen, node.fault);
+    tuner::Proposal proposal =
+        tuner::ask_safely(*node.policy, ask.description, ask.seen, node.fault);
     if (node.fault.empty()) {
       node.faults = 0;
       return proposal;
@@ -148,7 +149,7 @@ tuner::Proposal NodeTuners::ask_fallback(Node& node, const AskDecision& ask) {
   }
   std::string fault = "none given";
   tuner::Proposal proposal;
-  if (node.fallback) proposal = tuner::ask_safely(*node.fallback, ask.seen, fault);
+  if (node.fallback) proposal = tuner::ask_safely(*node.fallback, ask.description, ask.seen, fault);
   if (fault.empty()) return proposal;
   node.fault += "; fallback: " + fault;
   return {ask.seen.allocation(), 0, "keeps what stands"};

@@ -78,7 +78,7 @@ struct Advised {
 /// Node → trainer's tuners: asks for a decision, with the node's machine and observation. The first
 /// message of a node creates its policy.
 struct AskDecision {
-  static constexpr std::string_view kTag = "cluster.ask_decision/3";
+  static constexpr std::string_view kTag = "cluster.ask_decision/4";
   using Reply = Advised;
   std::string node;
   tuner::PipelineDescription description;

@@ -19,6 +19,16 @@ std::uint32_t items(std::uint64_t bytes, std::uint64_t each) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / each, 1, 1 << 20));
 }
 
+tuner::PipelineDescription description_with(Cuts cuts, const JobRun& run, const JobSpec& job) {
+  const StageGroups groups = run.pipeline().stages().groups();
+  if (cuts == Cuts::kOfJob) return description_of(run, job, groups);
+  tuner::PipelineDescription description = description_of(run, job, StageGroups::apart());
+  for (std::size_t i = 0; i < description.stages.size(); ++i) {
+    if (groups.first(i) != i) description.stages[i].least_actors = 0;
+  }
+  return description;
+}
+
 /// The messages that left the last stage here; behind it is the batch stage.
 std::uint64_t made_by(const PipelineStats& stats) {
   return stats.stages[stats.stages.size() - 2].pool.totals.messages;
@@ -43,11 +53,11 @@ tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job,
 }
 
 LivePipeline::LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus,
-                           MachineWatch::Read read)
+                           MachineWatch::Read read, Cuts cuts)
     : TunedStages({.stages = run.pipeline().stages(),
                    .buffers = run.buffers(),
                    .clock = run.clock(),
-                   .description = description_of(run, job, run.pipeline().stages().groups()),
+                   .description = description_with(cuts, run, job),
                    .resident_before = run.resident_before()}),
       run_(run),
       cpu_limit_(cpus),

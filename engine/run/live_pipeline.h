@@ -20,6 +20,12 @@ namespace forebay {
 tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job,
                                           const StageGroups& groups);
 
+/// Whether the job or the tuner decides where the cuts between fused stages lie.
+enum class Cuts : std::uint8_t {
+  kOfJob,    ///< The job: the tuner sees a group as one stage.
+  kOfTuner,  ///< The tuner: it may join the stages that are joined at the start, and no others.
+};
+
 /// A running job as a tuned pipeline.
 ///
 /// An item of prefetch is a batch. While other nodes make splits of the job, too, the observed rate
@@ -30,7 +36,7 @@ tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job,
 class LivePipeline final : public TunedStages {
  public:
   LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus,
-               MachineWatch::Read read = machine_limits);
+               MachineWatch::Read read = machine_limits, Cuts cuts = Cuts::kOfJob);
 
   /// Sets the function that is told, on the tuner's thread, that others have changed what this
   /// process may use. Call it before the first tick().

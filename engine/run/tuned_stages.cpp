@@ -8,8 +8,8 @@
 #include "core/base/clock.h"
 #include "engine/job/quantity.h"
 #include "engine/process/memory_use.h"
+#include "tuner/fused_stages.h"
 #include "tuner/guard.h"
-#include "tuner/observation_sum.h"
 
 namespace forebay {
 
@@ -30,48 +30,6 @@ tuner::StageObservation observation_of(const PoolStats& before, const PoolStats&
   seen.done_ready_seconds = in_seconds(b.done.ready - a.done.ready);
   seen.done_actors = static_cast<double>(b.done.actors - a.done.actors);
   return seen;
-}
-
-tuner::StageObservation observation_of_group(const std::vector<tuner::StageObservation>& stages) {
-  if (stages.size() == 1) return stages.front();
-  const tuner::StageObservation& first = stages.front();
-  const tuner::StageObservation& last = stages.back();
-  const double done = std::max(1.0, static_cast<double>(last.done));
-  tuner::StageObservation all = first;
-  double variance = 0;
-  for (const tuner::StageObservation& each : stages) {
-    if (&each != &first) add_sums(all, each);
-    const double mean = (each.done_seconds - each.done_ready_seconds) / done;
-    variance += std::max(0.0, each.done_seconds_squared / done - mean * mean);
-  }
-  // Each stage has the group's actors, and its splits.
-  all.actor_seconds = first.actor_seconds;
-  all.done = last.done;
-  all.done_actors = first.done_actors;
-  all.queue_fill = last.queue_fill;
-  all.queued_bytes = last.queued_bytes;
-  all.input_wait_seconds =
-      std::max(0.0, all.actor_seconds - all.working_seconds - all.output_wait_seconds);
-  // The times of a split in different stages are taken to be independent.
-  const double mean = (all.done_seconds - all.done_ready_seconds) / done;
-  all.done_seconds_squared = static_cast<double>(all.done) * (mean * mean + variance);
-  return all;
-}
-
-// No stage's name has a plus sign (stages_of).
-std::string group_name(const std::vector<std::string>& stages) {
-  std::string name;
-  for (const std::string& stage : stages) name.append(name.empty() ? "" : "+").append(stage);
-  return name;
-}
-
-std::vector<std::string> stages_in(const std::string& group) {
-  std::vector<std::string> stages;
-  for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
-    end = group.find('+', at);
-    stages.push_back(group.substr(at, end == std::string::npos ? end : end - at));
-  }
-  return stages;
 }
 
 double fill_behind(const PipelineStats& stats, std::size_t stage, std::size_t stages) {
@@ -97,7 +55,7 @@ tuner::PipelineDescription describe_stages(const JobSpec& job, double cpus,
       group.max_actors = std::min(group.max_actors, job.stages[i].max_actors);
       group.bytes_per_actor += i < sizes.children.size() ? sizes.children[i] : 0;
     }
-    group.name = group_name(names);
+    group.name = tuner::group_name(names);
     description.stages.push_back(std::move(group));
   }
   const std::uint64_t usual = static_cast<std::uint64_t>(2 * cpus) + job.stages.size();
@@ -137,8 +95,14 @@ void observe_client(tuner::Observation& seen, std::uint64_t made, double client_
 
 TunedStages::TunedStages(Options options)
     : options_(std::move(options)),
+      moves_cuts_(std::ranges::any_of(options_.description.stages,
+                                      [](const auto& stage) { return stage.least_actors == 0; })),
       began_(options_.clock.now()),
       before_(sums(options_.stages.stats())) {}
+
+std::vector<std::size_t> TunedStages::tuned_stages(const StageGroups& groups) const {
+  return (moves_cuts_ ? StageGroups::apart() : groups).firsts(options_.stages.size());
+}
 
 TunedStages::Sums TunedStages::sums(std::vector<StageStats> stages) const {
   return {.stages = std::move(stages),
@@ -182,8 +146,9 @@ tuner::CurrentState TunedStages::current() const {
   tuner::CurrentState now;
   now.limits = current_limits();
   const std::vector<std::uint32_t> actors = options_.stages.actors();
-  for (const std::size_t first : options_.stages.groups().firsts(actors.size())) {
-    now.actors.push_back(actors[first]);
+  const StageGroups groups = options_.stages.groups();
+  for (const std::size_t first : tuned_stages(groups)) {
+    now.actors.push_back(groups.first(first) == first ? actors[first] : 0);
     now.leaving.push_back(static_cast<std::uint32_t>(queues.stages[first].pool.retiring));
   }
   now.prefetch = prefetch();
@@ -198,6 +163,7 @@ tuner::CurrentState TunedStages::current() const {
 tuner::Observation TunedStages::observe() {
   const PipelineStats queues = stats();
   const std::vector<std::uint32_t> actors = options_.stages.actors();
+  const StageGroups groups = options_.stages.groups();
   Sums now = sums(queues.stages);
   tuner::Observation seen;
   seen.at_seconds = in_seconds(now.at - began_);
@@ -208,7 +174,7 @@ tuner::Observation TunedStages::observe() {
   std::vector<tuner::StageObservation> each;
   for (std::size_t i = 0; i < actors.size(); ++i) {
     tuner::StageObservation stage = observation_of(before_.stages[i].pool, now.stages[i].pool);
-    stage.actors = actors[i];
+    stage.actors = moves_cuts_ && groups.first(i) != i ? 0 : actors[i];
     stage.queue_fill = samples_.mean(samples_.fill[i]);
     if (i + 1 < queues.stages.size()) {
       stage.queued_bytes = queues.stages[i + 1].pool.queued_bytes;
@@ -216,11 +182,12 @@ tuner::Observation TunedStages::observe() {
     stages_cpu += stage.cpu_seconds;
     each.push_back(stage);
   }
-  const StageGroups& groups = options_.stages.groups();
-  for (const std::size_t first : groups.firsts(actors.size())) {
+  const std::vector<std::size_t> tuned = tuned_stages(groups);
+  for (std::size_t i = 0; i < tuned.size(); ++i) {
+    const std::size_t end = i + 1 < tuned.size() ? tuned[i + 1] : each.size();
     seen.stages.push_back(
-        observation_of_group({each.begin() + static_cast<std::ptrdiff_t>(first),
-                              each.begin() + static_cast<std::ptrdiff_t>(groups.end(first))}));
+        tuner::observation_of_group({each.begin() + static_cast<std::ptrdiff_t>(tuned[i]),
+                                     each.begin() + static_cast<std::ptrdiff_t>(end)}));
   }
   seen.other_cpu_seconds = std::max(0.0, now.cpu_seconds - before_.cpu_seconds - stages_cpu);
   seen.prefetch = prefetch();
@@ -233,16 +200,15 @@ tuner::Observation TunedStages::observe() {
   return seen;
 }
 
-// Shrinks stages before it grows others.
+// Shrinks stages, and joins them, before it grows others.
 void TunedStages::apply(const tuner::Allocation& allocation) {
-  const std::vector<std::uint32_t> current = options_.stages.actors();
-  const std::vector<std::size_t> firsts = options_.stages.groups().firsts(current.size());
+  const std::vector<std::uint32_t> standing = current().actors;
+  const std::vector<std::size_t> tuned = tuned_stages(options_.stages.groups());
   for (const bool growing : {false, true}) {
-    for (std::size_t i = 0; i < firsts.size(); ++i) {
+    for (std::size_t i = 0; i < tuned.size(); ++i) {
       const std::uint32_t wanted = allocation.actors[i];
-      const std::uint32_t standing = current[firsts[i]];
-      if (wanted == standing || (wanted > standing) != growing) continue;
-      static_cast<void>(options_.stages.resize(firsts[i], wanted));
+      if (wanted == standing[i] || (wanted > standing[i]) != growing) continue;
+      static_cast<void>(options_.stages.resize(tuned[i], wanted));
     }
   }
   if (allocation.prefetch != prefetch()) set_prefetch(allocation.prefetch);

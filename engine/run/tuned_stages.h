@@ -16,15 +16,6 @@ namespace forebay {
 /// queue.
 tuner::StageObservation observation_of(const PoolStats& before, const PoolStats& now);
 
-/// Returns what the actors of a group of stages did for all of them, from what they did for each
-/// (FusedWork): a split is done when it has passed the last one.
-tuner::StageObservation observation_of_group(const std::vector<tuner::StageObservation>& stages);
-
-/// Names a group of stages for a tuner and its log: `load+decode`.
-std::string group_name(const std::vector<std::string>& stages);
-/// Returns the names of the stages in a name of group_name().
-std::vector<std::string> stages_in(const std::string& group);
-
 /// Returns how full the queue after a stage is, 0 to 1: the next pool's mailbox; after the last of
 /// `stages` stages, the share of the window that waits for the reorder buffer, or 0 without one.
 double fill_behind(const PipelineStats& stats, std::size_t stage, std::size_t stages);
@@ -39,9 +30,11 @@ std::string changed_limits(const tuner::Limits& before, const tuner::Limits& now
 /// unknown, but the node's own rate is not.
 void observe_client(tuner::Observation& seen, std::uint64_t made, double client_busy);
 
-/// The running stages of a node as a tuned pipeline, which sees a group of stages as one. A
-/// trainer's pipeline and a worker's stages
+/// The running stages of a node as a tuned pipeline. A trainer's pipeline and a worker's stages
 /// differ in what takes their splits, in the meaning of prefetch and in what follows the memory.
+///
+/// If its description has stages that may have no actors, the tuner moves the cuts between groups;
+/// else it sees a group of stages as one.
 ///
 /// Accounted memory is what the process used before the stages, the slack for growth beside it, the
 /// actors' threads and what their child processes may take, and every buffer, including idle ones.
@@ -111,11 +104,14 @@ class TunedStages : public tuner::TunedPipeline {
     double mean(double sum) const { return count > 0 ? sum / count : 0; }
   };
 
+  /// The first stage of each that the description has.
+  std::vector<std::size_t> tuned_stages(const StageGroups& groups) const;
   Sums sums(std::vector<StageStats> stages) const;
   std::uint64_t account() const;
   void return_idle_buffers();
 
   const Options options_;
+  const bool moves_cuts_;
   const std::chrono::nanoseconds began_;
   Sums before_;
   Samples samples_;

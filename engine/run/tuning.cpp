@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "engine/run/policy_checkpoint.h"
+#include "tuner/fused_stages.h"
 
 namespace forebay {
 namespace {
@@ -20,6 +21,12 @@ void append_change(std::string& words, const std::string& name, std::uint32_t fr
   append(words, name + " " + std::to_string(from) + " -> " + std::to_string(to));
 }
 
+std::string listed(const std::vector<tuner::GroupActors>& groups) {
+  std::string words;
+  for (const auto& [name, actors] : groups) append(words, name + " " + std::to_string(actors));
+  return words;
+}
+
 /// Uses the model's plan alone; reads no weights file.
 constexpr const char* kFallback = "intune:no-network";
 /// Policy of a job that names none.
@@ -31,13 +38,26 @@ bool is_known(const std::string& policy) {
                      [&](const tuner::PolicyInfo& info) { return info.name == policy; });
 }
 
+/// A node of a cluster keeps the job's cuts: the central tuner compares its groups with others'.
+Cuts cuts_of(const JobSpec& job, const Tuning::Hooks& hooks) {
+  const std::string& policy = job.tuner.policy;
+  const bool searches = policy == kUsual || policy.starts_with("intune:");
+  const bool may = job.pipeline.fuse.how == FuseSpec::How::kAuto && job.tuner.mode == "on";
+  return may && searches && !hooks.make ? Cuts::kOfTuner : Cuts::kOfJob;
+}
+
 /// Describes what a decision changes: `transform 1 -> 3, prefetch 4 -> 6`, `no change`.
 std::string describe_change(const tuner::Decision& decision,
                             const tuner::PipelineDescription& description) {
   std::string words;
-  for (std::size_t i = 0; i < description.stages.size(); ++i) {
-    append_change(words, description.stages[i].name, decision.seen.stages[i].actors,
-                  decision.applied.actors[i]);
+  const auto before = tuner::groups_of(description, decision.seen.allocation());
+  const auto after = tuner::groups_of(description, decision.applied);
+  if (std::ranges::equal(before, after, {}, &tuner::GroupActors::name, &tuner::GroupActors::name)) {
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      append_change(words, after[i].name, before[i].actors, after[i].actors);
+    }
+  } else {
+    words = listed(before) + " -> " + listed(after);
   }
   append_change(words, "prefetch", decision.seen.prefetch, decision.applied.prefetch);
   return words.empty() ? "no change" : words;
@@ -68,12 +88,8 @@ JsonObject decision_json(const tuner::Decision& decision,
 
 std::string describe(const tuner::Allocation& allocation,
                      const tuner::PipelineDescription& description) {
-  std::string words;
-  for (std::size_t i = 0; i < description.stages.size(); ++i) {
-    append(words, description.stages[i].name + " " + std::to_string(allocation.actors[i]));
-  }
-  append(words, "prefetch " + std::to_string(allocation.prefetch));
-  return words;
+  return listed(tuner::groups_of(description, allocation)) + ", prefetch " +
+         std::to_string(allocation.prefetch);
 }
 
 std::string decision_log_path(const std::string& run_dir, int back) {
@@ -96,7 +112,7 @@ Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std:
       cpus_(cpus),
       command_(command),
       hooks_(std::move(hooks)),
-      tuned_pipeline_(run, job, cpus),
+      tuned_pipeline_(run, job, cpus, machine_limits, cuts_of(job, hooks_)),
       mode_(tuner::mode_named(job.tuner.mode)) {
   const tuner::CurrentState now = tuned_pipeline_.current();
   start_ = {now.actors, now.prefetch};

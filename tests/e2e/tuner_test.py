@@ -179,7 +179,7 @@ class Tuner(Scenario):
         refused = self.command(job, "tune", "show")
         self.assertEqual(refused.returncode, 2)
         self.assertIn("decisions.jsonl, line 2", refused.stderr)
-        log.write_text(lines[0].replace('"forebay_decisions":2', '"forebay_decisions":9') + "\n")
+        log.write_text(lines[0].replace('"forebay_decisions":3', '"forebay_decisions":9') + "\n")
         self.assertIn("version 9", self.command(job, "tune", "replay").stderr)
 
     def test_damaged_learned_state_fails_no_run(self):

@@ -74,6 +74,24 @@ TEST_CASE("a proposal of wrong sizes or zeros becomes a legal one", "[tuner][gua
   CHECK(verdict.changes[0] == "actors of 2 stages for 3");
 }
 
+TEST_CASE("a stage that may join has no actors where none are wanted", "[tuner][guard]") {
+  PipelineDescription description = line({10, 10, 10});
+  description.stages[1].least_actors = 0;
+  Guard guard(description);
+  const CurrentState joined = current({4, 0, 1}, 1000);
+  CHECK(guard.admit({{4, 0, 0}, 1}, joined).goal == Allocation{{4, 0, 1}, 1});
+  CHECK(guard.step(joined) == Allocation{{4, 0, 1}, 1});
+
+  // A cut: one actor of 10 bytes goes at once, two more come where 60 bytes are enough for six.
+  CHECK(guard.admit({{3, 2, 1}, 1}, joined).goal == Allocation{{3, 2, 1}, 1});
+  CHECK(guard.step(current({4, 0, 1}, 60)) == Allocation{{3, 1, 1}, 1});
+  CHECK(guard.step(current({3, 1, 1}, 60)) == Allocation{{3, 2, 1}, 1});
+
+  // Half of the memory: the actors are cut in proportion, and no cut is undone for it.
+  CHECK(guard.admit({{4, 4, 0}, 1}, current({1, 1, 1}, 50)).goal == Allocation{{2, 2, 1}, 1});
+  CHECK(guard.admit({{40, 0, 4}, 1}, current({4, 0, 1}, 50)).goal == Allocation{{4, 0, 1}, 1});
+}
+
 TEST_CASE("all stages together keep to max_actors, leavers counted", "[tuner][guard]") {
   PipelineDescription description = line({1, 1});
   description.max_actors = 10;

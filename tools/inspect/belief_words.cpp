@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "engine/job/quantity.h"
+#include "tuner/fused_stages.h"
 
 namespace forebay {
 namespace {
@@ -107,10 +108,13 @@ std::vector<std::string> belief_words(const Decision& decision,
                                  line_of("CPUs", cpu_words(decision, beliefs)),
                                  line_of("memory", memory_words(decision, description))};
   const std::size_t slowest = slowest_of(beliefs);
-  for (std::size_t i = 0; i < stages; ++i) {
-    const std::string words =
-        stage_words(beliefs.stages[i], decision.seen.stages[i].actors, i == slowest);
-    lines.push_back(line_of(description.stages[i].name, words));
+  const tuner::Joins joins = tuner::joins_of(description, decision.applied);
+  std::size_t first = 0;
+  for (const tuner::StageDescription& group : tuner::fused(description, joins).stages) {
+    const std::uint32_t actors = std::max(1U, decision.seen.stages[first].actors);
+    lines.push_back(
+        line_of(group.name, stage_words(beliefs.stages[first], actors, first == slowest)));
+    first = tuner::end_of_group(joins, first);
   }
   return lines;
 }

@@ -17,7 +17,7 @@ SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
 STORE = ["actors/input/store" + part for part in ("/storage_spec", "/protocol", "/transfer", "")]
 ACTORS = SPEC + BLOCKS + ["actors/input"] + STORE + FORMAT + ["actors/python", "actors/transform/order", "actors/transform"] + SOURCE + ["actors/stage", "actors/output", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
-                     ("plan", "sim", "world", "model", "cluster", "agent", "paper", "policy", "live", "emulated", "log", "compare")]
+                     ("plan", "sim", "world", "model", "cluster", "agent", "paper", "cuts", "policy", "live", "emulated", "log", "compare")]
 SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worker"]
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
@@ -72,7 +72,8 @@ MAY_SEE = {
     "tuner/cluster": ["core/base", "tuner", "tuner/plan", "tuner/model"],
     "tuner/agent": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/model"],
     "tuner/paper": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/model", "tuner/agent"],
-    "tuner/policy": ["core/base", "tuner", "tuner/plan", "tuner/model", "tuner/agent", "tuner/paper"],
+    "tuner/cuts": ["core/base", "tuner"],
+    "tuner/policy": ["core/base", "tuner", "tuner/plan", "tuner/model", "tuner/agent", "tuner/paper", "tuner/cuts"],
     "tuner/live": CORE + ["tuner"],
     "tuner/emulated": CORE + ["tuner", "tuner/live", "tuner/sim", "tuner/world"],
     "tuner/log": ["core/base", "tuner", "tuner/cluster"],
@@ -162,7 +163,7 @@ LIBRARY_HOME = {
     "openssl": ["actors/input/store/protocol"],
     "toml++": ["engine/job"],
     "CLI": ["tools/command"],
-    "nlohmann": ["core/base", "engine", "tools", "actors", "trainer", "tuner/log", "tuner/agent"],
+    "nlohmann": ["core/base", "engine", "tools", "actors", "trainer", "tuner/log", "tuner/agent", "tuner/cuts"],
     "spdlog": ["engine/run"],
     "nanobind": ["python/src"],
     "torch": ["trainer/torch"],

@@ -8,7 +8,7 @@
 namespace forebay::tuner {
 
 /// Version of the format: raised when a key changes its name or meaning.
-inline constexpr std::uint64_t kLogVersion = 2;
+inline constexpr std::uint64_t kLogVersion = 3;
 
 /// A value to read into or to write.
 template <class T, class Value>
@@ -34,6 +34,7 @@ void list(Fields& fields, ListedAs<StageDescription> auto& value) {
   fields("name", value.name);
   fields("max_actors", value.max_actors);
   fields("bytes_per_actor", value.bytes_per_actor);
+  fields("least_actors", value.least_actors);
 }
 
 template <class Fields>

@@ -6,6 +6,7 @@
 
 #include "core/base/text/nearest.h"
 #include "tuner/agent/intune.h"
+#include "tuner/cuts/cut_policy.h"
 #include "tuner/paper/paper_agent.h"
 #include "tuner/policy/adaptive.h"
 #include "tuner/policy/autotune.h"
@@ -148,7 +149,16 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyC
                                     "'; the nearest is '" + nearest(name) + "'");
   }
   if (Status ready = complete(name, context); !ready) return pass(ready);
-  return found->make(found->name, context);
+  const auto joins = [](const StageDescription& stage) { return stage.least_actors == 0; };
+  if (std::ranges::none_of(context.description.stages, joins)) {
+    return found->make(found->name, context);
+  }
+  return CutPolicy::make(context.description, [found, context](const PipelineDescription& groups) {
+    PolicyContext of_groups = context;
+    of_groups.description = groups;
+    of_groups.fixed = {};
+    return found->make(found->name, of_groups);
+  });
 }
 
 }  // namespace forebay::tuner

@@ -48,7 +48,8 @@ struct PolicyInfo {
 
 std::span<const PolicyInfo> policies();
 
-/// Returns kInvalid, naming the nearest policy or the input that the context lacks.
+/// Returns kInvalid, naming the nearest policy or the input that the context lacks. Where stages
+/// may join, the policy sets the actors of groups, and a CutPolicy around it moves the cuts.
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyContext& context);
 
 }  // namespace forebay::tuner

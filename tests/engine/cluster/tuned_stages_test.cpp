@@ -105,7 +105,7 @@ TEMPLATE_TEST_CASE("a stage grows while its node has memory for the threads",
                    "[engine][tuned_stages]", TrainersStages, WorkersStages) {
   TestType node(3);
   StagePools& stages = node.stages();
-  CHECK(stages.resize(1, 0).error().code == Code::kInvalid);
+  CHECK(stages.resize(0, 0).error().code == Code::kInvalid);
   REQUIRE(stages.resize(1, 4));
   const auto refused = stages.resize(4, 2);
   REQUIRE_FALSE(refused);
@@ -156,6 +156,31 @@ TEST_CASE("a worker fuses the stages that its trainer fuses", "[engine][tuned_st
   CHECK(node.stages().actors_wanted() == 3);
   node.tuned().apply({.actors = {3, 2}, .prefetch = 2});
   CHECK(node.stages().actors() == Counts{3, 3, 3, 3, 2});
+}
+
+TEST_CASE(
+    "a tuner that moves the cuts sees all stages, of which those that are joined have no actors",
+    "[engine][tuned_stages]") {
+  Opened job(FuseSpec::How::kAuto);
+  job.job.pipeline.memory_bytes =
+      kResident + kMemorySlack + least_room(job.job.stages.size() + 8, job.run->sizes());
+  REQUIRE(job.run->start(kResident, ~std::uint64_t{0}));
+  CpuLimit cpus;
+  LivePipeline tuned(*job.run, job.job, cpus, machine_limits, Cuts::kOfTuner);
+  Counts least;
+  for (const auto& stage : tuned.description().stages) least.push_back(stage.least_actors);
+  CHECK(least == Counts{1, 0, 0, 0, 1});  // The job named the last one.
+  CHECK(tuned.current().actors == Counts{2, 0, 0, 0, 1});
+  const StagePools& stages = job.run->pipeline().stages();
+  tuned.apply({.actors = {1, 0, 2, 0, 1}, .prefetch = 3});
+  CHECK(tuned.current().actors == Counts{1, 0, 2, 0, 1});
+  CHECK(stages.actors() == Counts{1, 1, 2, 2, 1});
+  tuned.tick();
+  const tuner::Observation seen = tuned.observe();
+  REQUIRE(seen.stages.size() == 5);
+  CHECK(seen.allocation().actors == Counts{1, 0, 2, 0, 1});
+  tuned.apply({.actors = {3, 0, 0, 0, 1}, .prefetch = 3});
+  CHECK(stages.actors() == Counts{3, 3, 3, 3, 1});
 }
 
 TEST_CASE("to a worker without splits its split client counts as busy", "[engine][tuned_stages]") {

@@ -34,57 +34,6 @@ TEST_CASE("an observation is the difference between two looks", "[tools][stage_o
   CHECK(seen.done_actors == 8);
 }
 
-TEST_CASE("a group is observed as one stage whose splits take the times of all",
-          "[tools][stage_observation]") {
-  const tuner::StageObservation load{.actors = 2,
-                                     .actor_seconds = 20,
-                                     .working_seconds = 4,
-                                     .input_wait_seconds = 16,
-                                     .cpu_seconds = 1,
-                                     .done = 2,
-                                     .done_seconds = 4,
-                                     .done_seconds_squared = 10,
-                                     .done_cpu_seconds = 1,
-                                     .done_actors = 4};
-  const tuner::StageObservation decode{.actors = 2,
-                                       .actor_seconds = 19,
-                                       .working_seconds = 8,
-                                       .input_wait_seconds = 10,
-                                       .output_wait_seconds = 1,
-                                       .cpu_seconds = 7,
-                                       .done = 2,
-                                       .done_seconds = 10,
-                                       .done_seconds_squared = 32,
-                                       .done_cpu_seconds = 7,
-                                       .done_ready_seconds = 2,
-                                       .done_actors = 4,
-                                       .queue_fill = 0.5,
-                                       .queued_bytes = 9};
-  const tuner::StageObservation group = observation_of_group({load, decode});
-  CHECK(group.actors == 2);
-  CHECK(group.actor_seconds == 20);
-  CHECK(group.working_seconds == 12);
-  CHECK(group.output_wait_seconds == 1);
-  CHECK(group.input_wait_seconds == 7);
-  CHECK(group.cpu_seconds == 8);
-  CHECK(group.done == 2);
-  CHECK(group.done_seconds == 14);
-  CHECK(group.done_cpu_seconds == 8);
-  CHECK(group.done_ready_seconds == 2);
-  CHECK(group.done_actors == 4);
-  CHECK(group.queue_fill == 0.5);
-  CHECK(group.queued_bytes == 9);
-  // Means of 2 and 4 s, variances of 1 and 0 s²: 2 · (6² + 1).
-  CHECK(group.done_seconds_squared == 74);
-  CHECK(observation_of_group({load}).done_seconds_squared == 10);
-}
-
-TEST_CASE("the name of a group holds those of its stages", "[tools][stage_observation]") {
-  CHECK(group_name({"load", "decode"}) == "load+decode");
-  CHECK(stages_in("load+decode") == std::vector<std::string>{"load", "decode"});
-  CHECK(stages_in("load") == std::vector<std::string>{"load"});
-}
-
 TEST_CASE("the queue behind a stage is the next pool's mailbox, behind the last the window",
           "[tools][stage_observation]") {
   PipelineStats stats;

@@ -85,8 +85,8 @@ TEST_CASE("a proposal whose expectation is not a number is logged", "[tuner][log
 }
 
 TEST_CASE("a log of another version is refused by name", "[tuner][log]") {
-  CHECK(why(with(log_text(), "\"forebay_decisions\":2", "\"forebay_decisions\":1")) ==
-        "d.jsonl, line 1: the log is of version 1, this program reads version 2");
+  CHECK(why(with(log_text(), "\"forebay_decisions\":3", "\"forebay_decisions\":1")) ==
+        "d.jsonl, line 1: the log is of version 1, this program reads version 3");
   CHECK(why("{\"rows\":1}\n") == "d.jsonl, line 1: this is no decision log");
   CHECK(why("") == "d.jsonl: this is no decision log");
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');

@@ -19,6 +19,7 @@
 #include "tools/command/commands.h"
 #include "tools/inspect/belief_words.h"
 #include "tools/process/standard_streams.h"
+#include "tuner/fused_stages.h"
 #include "tuner/log/central_log.h"
 #include "tuner/log/decision_log.h"
 #include "tuner/policy/policies.h"
@@ -71,10 +72,8 @@ std::map<std::string, std::string> node_logs_in(const std::string& run_dir) {
 
 JsonObject counts(const tuner::Allocation& allocation, const PipelineDescription& description) {
   JsonObject object;
-  for (std::size_t i = 0; i < allocation.actors.size() && i < description.stages.size(); ++i) {
-    for (const std::string& stage : stages_in(description.stages[i].name)) {
-      object.add(stage, allocation.actors[i]);
-    }
+  for (const auto& [group, actors] : tuner::groups_of(description, allocation)) {
+    for (const std::string& stage : tuner::stages_in(group)) object.add(stage, actors);
   }
   return object.add("prefetch", allocation.prefetch);
 }
@@ -161,10 +160,11 @@ void print(const DecisionLog& log) {
 }
 
 /// The groups of more than one stage.
-std::vector<std::vector<std::string>> fused_groups(const PipelineDescription& description) {
+std::vector<std::vector<std::string>> fused_groups(const PipelineDescription& description,
+                                                   const tuner::Allocation& allocation) {
   std::vector<std::vector<std::string>> groups;
-  for (const tuner::StageDescription& group : description.stages) {
-    auto stages = stages_in(group.name);
+  for (const auto& group : tuner::groups_of(description, allocation)) {
+    auto stages = tuner::stages_in(group.name);
     if (stages.size() > 1) groups.push_back(std::move(stages));
   }
   return groups;
@@ -172,15 +172,14 @@ std::vector<std::vector<std::string>> fused_groups(const PipelineDescription& de
 
 Result<std::string> frozen(std::string text, const tuner::Allocation& allocation,
                            const PipelineDescription& description) {
-  for (std::size_t i = 0; i < description.stages.size(); ++i) {
-    for (const std::string& stage : stages_in(description.stages[i].name)) {
-      auto edited =
-          with_value(text, "pipeline.allocation", stage, std::to_string(allocation.actors[i]));
+  for (const auto& [group, actors] : tuner::groups_of(description, allocation)) {
+    for (const std::string& stage : tuner::stages_in(group)) {
+      auto edited = with_value(text, "pipeline.allocation", stage, std::to_string(actors));
       if (!edited) return edited;
       text = std::move(*edited);
     }
   }
-  if (const auto groups = fused_groups(description); !groups.empty()) {
+  if (const auto groups = fused_groups(description, allocation); !groups.empty()) {
     auto edited = with_value(text, "pipeline", "fuse", to_toml(groups));
     if (!edited) return edited;
     text = std::move(*edited);
