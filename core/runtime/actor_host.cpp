@@ -32,7 +32,8 @@ Executor& ActorHost::executor_for(const SpawnOptions& options) {
   const std::lock_guard lock(mutex_);
   // Joins them under the lock: they have only their last instructions left, which need no lock.
   threads_.remove_if([](const DedicatedThread& thread) { return thread.ended(); });
-  return threads_.emplace_back(Thread::Options{.name = options.name});
+  return threads_.emplace_back(
+      Thread::Options{.name = options.name, .stack_bytes = options.stack_bytes});
 }
 
 void ActorHost::forget(Cell& cell) {

@@ -68,6 +68,18 @@ void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message, std::chrono::nan
   Question<R>::expire_at(question, deadline);
 }
 
+/// Asks without a deadline, and calls `deliver` once with the result: the actor's answer, or an
+/// error if it refuses the message, crashes or ends. For an actor of this process that is known to
+/// answer or to end.
+template <Message M, class... Ms>
+void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message,
+                     typename Question<ReplyOf<M>>::Deliver deliver) {
+  if (actor.receiver() == nullptr) return deliver(fail(Code::kNotFound, "no actor is named"));
+  EnvelopePtr envelope = seal(std::forward<M>(message), reply_to<ReplyOf<M>>(std::move(deliver)));
+  const Status status = actor.receiver()->push(envelope, MailboxCredit::kRequired);
+  if (!status) envelope->type->refuse(*envelope, status.error());
+}
+
 /// A pending answer, for a thread that is not an actor's.
 template <class R>
 class Answer {
@@ -83,8 +95,9 @@ class Answer {
     return [promise](Result<R> result) { promise->set_value(std::move(result)); };
   }
 
-  bool ready() const {
-    return result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  /// Waits for the answer, at most for so long; returns whether it is there.
+  bool ready(std::chrono::nanoseconds at_most = {}) const {
+    return result_.wait_for(at_most) == std::future_status::ready;
   }
 
  private:
@@ -97,6 +110,14 @@ requires OneOf<M, Ms...> Answer<ReplyOf<M>> ask(const ActorRef<Ms...>& actor, M&
                                                 std::chrono::nanoseconds timeout) {
   Answer<ReplyOf<M>> answer;
   ask_and_deliver(actor, std::forward<M>(message), timeout, answer.filler());
+  return answer;
+}
+
+/// The same without a deadline.
+template <Message M, class... Ms>
+requires OneOf<M, Ms...> Answer<ReplyOf<M>> ask(const ActorRef<Ms...>& actor, M&& message) {
+  Answer<ReplyOf<M>> answer;
+  ask_and_deliver(actor, std::forward<M>(message), answer.filler());
   return answer;
 }
 

@@ -93,6 +93,8 @@ void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
 }
 
 void Cell::handle_crash(Envelope* current, const Error& crash) {
+  // A second exception would say no more than the first one did.
+  if (options_.on_crash) static_cast<void>(catch_crash([&] { options_.on_crash(crash); }));
   if (current != nullptr) current->type->refuse(*current, crash);
   actor_.reset();  // Its state may be broken.
   if (options_.meter != nullptr) options_.meter->count_crash();

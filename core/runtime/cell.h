@@ -34,6 +34,10 @@ struct SpawnOptions {
   RestartLimit restart = {};                ///< By default the first crash ends the actor.
   Placement placement = Placement::kShared;
   std::shared_ptr<TurnMeter> meter = {};  ///< Null: the actor is not measured.
+  std::size_t stack_bytes = 512 * 1024;   ///< Of a thread of its own.
+  /// Called on the actor's thread after each exception of a handler, before the asker gets it as an
+  /// error, and before the actor starts again or ends. The message that was handled is lost.
+  std::function<void(const Error&)> on_crash = {};
 };
 
 class Actor;

@@ -20,6 +20,14 @@ class Synchronized {
     return change_it(value_);
   }
 
+  /// Blocks until `ready(value)`, then returns `take(value)`.
+  template <class Ready, class Visitor>
+  auto wait(const Ready& ready, const Visitor& take) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return ready(value_); });
+    return take(value_);
+  }
+
   /// Blocks until `ready(value)`, then calls `take(value)`. Returns false after `most`.
   template <class Ready, class Visitor>
   [[nodiscard]] bool wait(std::chrono::nanoseconds most, const Ready& ready, const Visitor& take) {
@@ -63,8 +71,7 @@ class Latch {
   }
 
   void wait() {
-    while (!wait_for(std::chrono::hours(1))) {
-    }
+    is_open_.wait(std::identity(), [](bool) {});
   }
 
   /// Returns false if the latch was still closed after `most`.

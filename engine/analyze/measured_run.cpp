@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/base/thread/background_worker.h"
+#include "core/runtime/ticker.h"
 #include "engine/cluster/trainer_view.h"
 #include "engine/job/quantity.h"
 #include "engine/process/machine.h"

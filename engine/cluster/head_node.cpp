@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/base/thread/background_worker.h"
 #include "core/runtime/ask.h"
 #include "core/runtime/synchronized.h"
+#include "core/runtime/ticker.h"
 #include "engine/actors/cluster/directory/actor_directory.h"
 
 namespace forebay {

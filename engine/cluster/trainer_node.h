@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "actors/pipeline.h"
-#include "core/base/thread/background_worker.h"
 #include "core/runtime/synchronized.h"
+#include "core/runtime/ticker.h"
 #include "core/store/rocks_store.h"
 #include "engine/cluster/head_location.h"
 #include "engine/cluster/node_tuners.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/base/thread/background_worker.h"
+#include "core/runtime/ticker.h"
 #include "engine/cluster/head_location.h"
 #include "engine/cluster/head_node.h"
 #include "engine/process/memory_use.h"

@@ -1,25 +1,30 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/base/thread/background_worker.h"
 #include "core/base/whole_file.h"
-#include "core/runtime/synchronized.h"
+#include "core/runtime/ask.h"
+#include "core/runtime/own_threads.h"
 
 namespace forebay {
 
-/// Gives complete files their names on a thread of its own, one after another, since a disk takes
-/// long to confirm that it has all of a file.
+/// Gives complete files their names by an actor on a thread of its own, one after another, since a
+/// disk takes long to confirm that it has all of a file.
 ///
-/// Holds at most kMost files and functions. After a failure it drops what it has and what is added.
-/// The functions must not throw. Belongs to one thread.
+/// Holds at most kMost files and functions. After a failure it drops what it has and what is added;
+/// a function that throws fails. Belongs to one thread.
 class FileCommits {
  public:
   static constexpr std::size_t kMost = 4;
+
+  /// Throws NoThread.
+  FileCommits();
 
   /// Commits `file` after all that was added before. Waits while there are kMost. Returns the first
   /// error so far.
@@ -27,18 +32,19 @@ class FileCommits {
   /// Calls `work` after all that was added before; the rest is as in add().
   Status then(std::function<Status()> work);
   /// Waits until all is done. Returns the first error.
-  Status finish();
+  Status finish() { return wait_for_fewer(1); }
 
  private:
-  struct Progress {
-    std::size_t open = 0;
-    std::optional<Error> failed;
-  };
+  struct Step;
+  class Committing;
 
   Status wait_for_fewer(std::size_t open);
 
-  Synchronized<Progress> progress_;
-  BackgroundWorker worker_{"the thread that names complete files"};
+  std::deque<Answer<void>> open_;
+  std::optional<Error> failed_;
+  SystemClock clock_;
+  OwnThreads threads_;
+  ActorRef<Step> actor_;
 };
 
 }  // namespace forebay

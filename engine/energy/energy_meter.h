@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/thread/background_worker.h"
 #include "core/runtime/synchronized.h"
+#include "core/runtime/ticker.h"
 #include "engine/energy/nvml.h"
 #include "engine/energy/rapl.h"
 

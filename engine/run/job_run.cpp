@@ -15,10 +15,12 @@
 namespace forebay {
 namespace {
 
-/// Threads besides the pipeline's: tuner, control, monitor, metrics server.
-constexpr std::size_t kRunThreads = 6;
-/// Threads of a cluster's trainer: split client, local worker, ticker, timers, the store's threads.
-constexpr std::size_t kClusterThreads = 6;
+/// Threads besides the pipeline's: tuner, control, monitor, metrics server, the run's and the
+/// memory's watch with their timers, checkpoints, figures.
+constexpr std::size_t kRunThreads = 10;
+/// Threads of a cluster's trainer: split client, local worker, a ticker with its timers, timers,
+/// the store's threads.
+constexpr std::size_t kClusterThreads = 7;
 
 OrderSpec order_of(const JobSpec& job, JobRun::Rows rows) {
   OrderSpec order = job.order;

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/base/thread/background_worker.h"
 #include "core/base/thread/user_code.h"
 #include "core/runtime/synchronized.h"
+#include "core/runtime/ticker.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/thread/background_worker.h"
+#include "core/runtime/ticker.h"
 #include "core/runtime/synchronized.h"
 #include "engine/history/run_recorder.h"
 #include "engine/job/job_spec.h"

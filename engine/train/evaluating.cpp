@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "actors/sizing.h"
-#include "core/base/thread/background_worker.h"
+#include "core/runtime/ticker.h"
 #include "engine/run/run_watch.h"
 #include "engine/run/stall_watch.h"
 #include "trainer/train_loop.h"

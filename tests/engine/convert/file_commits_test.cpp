@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,18 @@ TEST_CASE("after a failure nothing more is done, and everyone hears of it", "[en
   begun.open();
   CHECK(commits.finish().error().message == "no space");
   CHECK(commits.then([] { return Status{}; }).error().message == "no space");
+  CHECK(later == 0);
+}
+
+TEST_CASE("a function that throws is a failure", "[engine][convert]") {
+  FileCommits commits;
+  std::atomic<int> later = 0;
+  REQUIRE(commits.then([]() -> Status { throw std::runtime_error("it broke"); }));
+  static_cast<void>(commits.then([&] {
+    ++later;
+    return Status{};
+  }));
+  CHECK(commits.finish().error().message == "it broke");
   CHECK(later == 0);
 }
 

@@ -1,8 +1,13 @@
 #include "trainer/embedding/tiered/disk_rows.h"
 
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <string_view>
 #include <utility>
+
+#include "core/base/check.h"
+#include "core/runtime/actor.h"
 
 namespace forebay {
 namespace {
@@ -69,58 +74,84 @@ Status DiskRows::write_part(std::span<const std::uint64_t> numbers, std::span<co
   });
 }
 
+/// Look-ahead → actor: read the rows of the next batch.
+struct RowFetcher::ReadRows {
+  static constexpr std::string_view kTag = "trainer.read_rows/1";
+  Rows rows;
+};
+
+class RowFetcher::Reading final : public ActorOf<Reading, ReadRows> {
+ public:
+  explicit Reading(RowFetcher& fetcher) : fetcher_(fetcher) {}
+
+  Status on(const ReadRows& next, Context&) {
+    fetcher_.read_next(next.rows);
+    return {};
+  }
+
+ private:
+  RowFetcher& fetcher_;
+};
+
+RowFetcher::RowFetcher(RowArena& arena) : arena_(arena), threads_(clock_) {
+  const auto lose = [this](const Error& crash) {
+    end_first(fail(crash.code, "reading rows ahead failed: " + crash.message));
+  };
+  actor_ = threads_.spawn({.name = "reading rows ahead",
+                           .restart = {.restarts = std::numeric_limits<std::size_t>::max()},
+                           .on_crash = lose},
+                          [this] { return std::make_unique<Reading>(*this); });
+}
+
 void RowFetcher::read_from(RowLog& disk) {
-  const std::lock_guard lock(mutex_);
-  disk_ = &disk;
-  status_ = {};
+  progress_.change([&](Progress& now) {
+    disk_ = &disk;
+    now.status = {};
+  });
 }
 
 void RowFetcher::wait_for_turn() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return batches_.size() < kMostUnderWay; });
+  progress_.wait([](const Progress& now) { return now.batches.size() < kMostUnderWay; },
+                 [](const Progress&) {});
 }
 
 void RowFetcher::fetch(Rows rows) {
   rows.lookups = std::accumulate(rows.times.begin(), rows.times.end(), std::uint64_t{0});
-  {
-    const std::lock_guard lock(mutex_);
-    batches_.push_back(std::move(rows));
-  }
-  const Status posted = worker_.post([this] { read_next(); });
-  if (posted) return;
-  const std::lock_guard lock(mutex_);
-  status_ = posted;
-  batches_.clear();
+  progress_.change([&](Progress& now) { now.batches.push_back({rows.turn, rows.lookups}); });
+  const Status told = actor_.tell(ReadRows{std::move(rows)});
+  FOREBAY_CHECK(told);  // It never ends before this object, and few batches are in flight.
 }
 
 Status RowFetcher::await(std::uint64_t turn) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] {
-    return std::ranges::none_of(batches_, [&](const Rows& each) { return each.turn <= turn; });
-  });
-  return status_;
+  const auto is_read = [turn](const Progress& now) {
+    return std::ranges::none_of(now.batches,
+                                [&](const InFlight& each) { return each.turn <= turn; });
+  };
+  return progress_.wait(is_read, [](const Progress& now) { return now.status; });
 }
 
 std::uint64_t RowFetcher::awaited(std::uint64_t turn) const {
-  const std::lock_guard lock(mutex_);
-  for (const Rows& each : batches_) {
-    if (each.turn != turn) continue;
-    return each.lookups - (&each == &batches_.front() ? came_.load() : 0);
-  }
-  return 0;
+  return progress_.change([&](const Progress& now) -> std::uint64_t {
+    for (const InFlight& each : now.batches) {
+      if (each.turn != turn) continue;
+      return each.lookups - (&each == &now.batches.front() ? came_.load() : 0);
+    }
+    return 0;
+  });
 }
 
-void RowFetcher::read_next() {
-  std::unique_lock lock(mutex_);
-  const Rows& rows = batches_.front();
-  Status status = status_;
-  lock.unlock();
+void RowFetcher::read_next(const Rows& rows) {
+  Status status = progress_.change([](const Progress& now) { return now.status; });
   if (status) status = read(rows);
-  lock.lock();
-  status_ = std::move(status);
-  batches_.pop_front();
-  came_ = 0;
-  changed_.notify_all();
+  end_first(std::move(status));
+}
+
+void RowFetcher::end_first(Status status) {
+  progress_.change([&](Progress& now) {
+    now.status = std::move(status);
+    now.batches.pop_front();
+    came_ = 0;
+  });
 }
 
 Status RowFetcher::read(const Rows& rows) {

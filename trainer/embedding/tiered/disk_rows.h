@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/base/thread/background_worker.h"
+#include "core/runtime/actor_ref.h"
+#include "core/runtime/own_threads.h"
+#include "core/runtime/synchronized.h"
 #include "core/store/rows/row_log.h"
 #include "trainer/embedding/pages.h"
 #include "trainer/embedding/table_storage.h"
@@ -81,11 +82,12 @@ class DiskRows {
   std::unique_ptr<RowLog> log_;
 };
 
-/// Reads rows from the disk into their slots on its own thread, batch after batch in request order,
-/// so that the disk works while the next batch's rows are looked up.
+/// Reads rows from the disk into their slots by an actor on a thread of its own, batch after batch
+/// in request order, so that the disk works while the next batch's rows are looked up.
 ///
 /// wait_for_turn() and fetch() are called by one thread at a time, the other methods by any thread
-/// at any time. Slots being fetched belong to the fetcher until await() of their turn returned.
+/// at any time. Slots being fetched belong to the fetcher until await() of their turn returned. If
+/// a read throws, the actor is restarted, and the rows are lost, as after any other error.
 class RowFetcher {
  public:
   struct Rows {
@@ -97,7 +99,7 @@ class RowFetcher {
   };
 
   /// `arena` outlives it.
-  explicit RowFetcher(RowArena& arena) : arena_(arena) {}
+  explicit RowFetcher(RowArena& arena);
   RowFetcher(const RowFetcher&) = delete;
   RowFetcher& operator=(const RowFetcher&) = delete;
 
@@ -119,18 +121,29 @@ class RowFetcher {
   std::uint64_t awaited(std::uint64_t turn) const;
 
  private:
-  void read_next();
+  struct ReadRows;
+  class Reading;
+  struct InFlight {
+    std::uint64_t turn = 0;
+    std::uint64_t lookups = 0;
+  };
+  struct Progress {
+    std::deque<InFlight> batches;  ///< The first one is being read.
+    Status status;
+  };
+
+  void read_next(const Rows& rows);
   Status read(const Rows& rows);
+  /// Ends the first batch in flight.
+  void end_first(Status status);
 
   RowArena& arena_;
   RowLog* disk_ = nullptr;
   std::atomic<std::uint64_t> came_ = 0;  ///< Lookups of the first batch whose rows were read.
-
-  mutable std::mutex mutex_;  ///< Guards all below.
-  std::condition_variable changed_;
-  std::deque<Rows> batches_;  ///< The first one is being read.
-  Status status_;
-  BackgroundWorker worker_{"reading rows ahead"};  ///< Last: it uses all of the above.
+  mutable Synchronized<Progress> progress_;
+  SystemClock clock_;
+  OwnThreads threads_;  ///< Destroyed first: the actor uses all of the above.
+  ActorRef<ReadRows> actor_;
 };
 
 }  // namespace forebay
