@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -30,6 +31,7 @@ class HeldSource final : public StateSource {
   struct Gate {
     std::atomic<bool> open{true};
     std::atomic<bool> fails{false};
+    std::atomic<bool> throws{false};
     std::atomic<int> readers{0};
     std::atomic<bool> given_up{false};
     bool heeds = false;  // a waiting read ends when it is given up
@@ -43,6 +45,7 @@ class HeldSource final : public StateSource {
     test::wait_until([this] { return gate_.open || (gate_.heeds && gate_.given_up); });
     if (!gate_.open) return fail(Code::kTimeout, "given up");
     if (gate_.fails) return fail(Code::kUnavailable, "no such state");
+    if (gate_.throws) throw std::runtime_error("the reader broke");
     std::ranges::fill(to, std::byte{1});
     return {};
   }
@@ -296,6 +299,61 @@ TEST_CASE_METHOD(SaverFixture,
   CHECK_FALSE(ended.written);
   CHECK(ended.batches_lost == 1);
   CHECK(fs::path(ended.checkpoint).filename() == "checkpoint-000000003");
+}
+
+TEST_CASE_METHOD(SaverFixture, "a writer that crashes is restarted, and training goes on",
+                 "[trainer][saving]") {
+  saver();
+  REQUIRE(made->finish(model, after(1)).written);
+  model.gate.throws = true;
+  REQUIRE(made->save(model, after(2)).value());
+  test::wait_until([&] { return made->save(model, after(3)).value(); });
+  CHECK(said ==
+        std::vector<std::string>{"checkpoint not written (the last one stands): the reader broke"});
+  auto ended = made->fail_after(3);
+  CHECK(ended.batches_lost == 2);
+  CHECK(ended.written.error().code == Code::kUnavailable);
+  model.gate.throws = false;
+  ended = made->finish(model, after(4));
+  CHECK(ended.written);
+  CHECK(ended.batches_lost == 0);
+  // Nothing is left of those that crashed.
+  CHECK(names() == std::vector<std::string>{"checkpoint-000000001", "checkpoint-000000004"});
+}
+
+TEST_CASE_METHOD(SaverFixture, "the end of a checkpoint is announced, and its error collected",
+                 "[trainer][saving]") {
+  std::atomic<int> ends{0};
+  saver({.on_ended = [&] { ++ends; }});
+  model.gate.fails = true;
+  REQUIRE(made->save(model, after(1)).value());
+  test::wait_until([&] { return ends == 1; });
+  CHECK(said.empty());
+  made->collect();
+  CHECK(said.size() == 1);
+}
+
+TEST_CASE_METHOD(SaverFixture, "a writer that crashes too often writes no more in this run",
+                 "[trainer][saving]") {
+  saver();
+  REQUIRE(made->finish(model, after(1)).written);
+  model.gate.throws = true;
+  for (std::uint64_t batches = 2; batches <= 2 + CheckpointWriter::kRestarts; ++batches) {
+    REQUIRE(made->save(model, after(batches)).value());
+    static_cast<void>(made->fail_after(batches));  // Waits for it.
+  }
+  REQUIRE(said.size() == 1 + CheckpointWriter::kRestarts);
+  const std::string last =
+      "checkpoint not written (the last one stands): the reader broke; no more checkpoints of this "
+      "run are written";
+  CHECK(said.back() == last);
+  model.gate.throws = false;
+  CHECK(made->save(model, after(9)).value());  // As if begun: the run goes on.
+  const auto ended = made->finish(model, after(10));
+  CHECK(ended.batches_lost == 9);
+  CHECK(ended.written.error().message == last);
+  CHECK(said.size() == 1 + CheckpointWriter::kRestarts);
+  CHECK(fs::path(ended.checkpoint).filename() == "checkpoint-000000001");
 }
 
 TEST_CASE("a link that was hashed for the checkpoint before is not read again",

@@ -160,6 +160,11 @@ Status CheckpointStore::set_aside(const std::vector<std::string>& names) const {
   return {};
 }
 
-Status CheckpointStore::sweep() const { return remove_all_that(is_set_aside, directory_); }
+Status CheckpointStore::sweep() const {
+  const IsOne is_left_over = [](std::string_view name) {
+    return is_unfinished(name) || is_set_aside(name);
+  };
+  return remove_all_that(is_left_over, directory_);
+}
 
 }  // namespace forebay

@@ -50,7 +50,8 @@ class CheckpointStore {
   Result<std::string> save(StateSource& source, const TrainState& state,
                            const std::function<bool(std::uint64_t)>& go_on = {});
 
-  /// Removes the renamed surplus checkpoints; the next save() and open() do so, too.
+  /// Removes the renamed surplus checkpoints, and what a save() that threw has left; the next
+  /// save() and open() do so, too.
   Status sweep() const;
 
   struct Found {

@@ -1,14 +1,17 @@
 #include "trainer/saving/saver.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "core/base/check.h"
 #include "core/base/clock.h"
+#include "core/runtime/actor.h"
 
 namespace forebay {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice(20);  // Interval at which a stop request is noticed.
+constexpr const char* kNotWritten = "checkpoint not written (the last one stands): ";
 constexpr std::uint64_t kTelling = std::uint64_t{32} << 20;  // Fewer bytes show no speed.
 
 double speed_of(std::uint64_t bytes, std::chrono::nanoseconds time) {
@@ -18,84 +21,93 @@ double speed_of(std::uint64_t bytes, std::chrono::nanoseconds time) {
 
 }  // namespace
 
-CheckpointWriter::~CheckpointWriter() {
-  const std::lock_guard lock(mutex_);
-  ends_ = given_up_ = true;
-  if (reading_ != nullptr) reading_->give_up();
-  changed_.notify_all();
-}
+/// Owner → actor: write a checkpoint.
+struct CheckpointWriter::Write {
+  static constexpr std::string_view kTag = "trainer.write_checkpoint/1";
+  using Reply = std::string;
+  std::shared_ptr<StateSource> state;
+  TrainState beside;
+  std::shared_ptr<Task> task;
+};
 
-bool CheckpointWriter::busy(std::chrono::nanoseconds at_most) const {
-  std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, at_most, [this] { return !in_flight_; });
-}
+/// Owner → actor: remove the checkpoints that the last one replaced.
+struct CheckpointWriter::Sweep {
+  static constexpr std::string_view kTag = "trainer.sweep_checkpoints/1";
+};
+
+/// Its state is on the disk, so it is restarted after a crash; the next save removes what is left
+/// of the checkpoint that it was writing.
+class CheckpointWriter::Writing final : public ActorOf<Writing, Write, Sweep> {
+ public:
+  explicit Writing(CheckpointStore& store) : store_(store) {}
+
+  Result<std::string> on(Write&& write, Context& context) {
+    const auto state = std::move(write.state);  // Released before the answer.
+    Task& task = *write.task;
+    auto path = store_.save(*state, write.beside, [&task](std::uint64_t written) {
+      task.written = written;
+      return !task.given_up;
+    });
+    task.ended = context.clock().now();
+    return path;
+  }
+
+  Status on(const Sweep&, Context&) { return store_.sweep(); }
+
+ private:
+  CheckpointStore& store_;
+};
+
+CheckpointWriter::CheckpointWriter(CheckpointStore& store, const Clock& clock,
+                                   std::function<void()> on_ended)
+    : clock_(clock),
+      on_ended_(std::move(on_ended)),
+      threads_(clock),
+      actor_(threads_.spawn(
+          {.name = "checkpoints",
+           .restart = {.restarts = kRestarts, .period = std::chrono::nanoseconds::max()},
+           .on_crash = [this](const Error&) { ++crashes_; }},
+          [&store] { return std::make_unique<Writing>(store); })) {}
 
 void CheckpointWriter::begin(std::unique_ptr<StateSource> state, TrainState beside) {
-  const std::lock_guard lock(mutex_);
-  FOREBAY_CHECK(!in_flight_ && !ended_);
-  progress_ = {};
-  for (const StateTensor& tensor : state->tensors()) progress_.bytes += tensor.bytes();
-  state_ = std::move(state);
-  beside_ = std::move(beside);
-  began_ = clock_.now();
-  given_up_ = false;
-  in_flight_ = true;
-  changed_.notify_all();
+  FOREBAY_CHECK(!written_);
+  task_ = std::make_shared<Task>();
+  task_->batches = beside.loader.position.batches;
+  for (const StateTensor& tensor : state->tensors()) task_->bytes += tensor.bytes();
+  task_->began = clock_.now();
+  std::shared_ptr<StateSource> shared = std::move(state);
+  reading_ = shared;
+  written_.emplace();
+  ask_and_deliver(actor_, Write{std::move(shared), std::move(beside), task_},
+                  [this, fill = written_->filler()](Result<std::string> path) {
+                    fill(std::move(path));
+                    if (on_ended_) on_ended_();
+                  });
+  // Training does not wait for the removal; the next save() reports the same error.
+  swept_ = ask(actor_, Sweep{});
+}
+
+std::optional<CheckpointWriter::Ended> CheckpointWriter::take() {
+  if (!written_ || busy()) return std::nullopt;
+  auto path = written_->wait();
+  written_.reset();
+  const auto task = std::exchange(task_, nullptr);
+  if (!path && !task->ended) path.error().message.insert(0, kNotWritten);
+  return Ended{.batches = task->batches,
+               .path = std::move(path),
+               .bytes = task->bytes,
+               .took = task->ended.value_or(clock_.now()) - task->began};
 }
 
 CheckpointWriter::Progress CheckpointWriter::progress() const {
-  const std::lock_guard lock(mutex_);
-  if (!in_flight_) return {};
-  Progress now = progress_;
-  now.taken = clock_.now() - began_;
-  return now;
+  if (task_ == nullptr) return {};
+  return {.bytes = task_->bytes, .written = task_->written, .taken = clock_.now() - task_->began};
 }
 
 void CheckpointWriter::give_up() {
-  const std::lock_guard lock(mutex_);
-  given_up_ = true;
-  if (reading_ != nullptr) reading_->give_up();
-}
-
-void CheckpointWriter::run() {
-  std::unique_lock lock(mutex_);
-  while (!ends_) {
-    if (in_flight_) {
-      write(lock);
-    } else {
-      changed_.wait(lock);
-    }
-  }
-}
-
-void CheckpointWriter::write(std::unique_lock<std::mutex>& lock) {
-  auto state = std::move(state_);
-  const TrainState beside = std::move(beside_);
-  reading_ = state.get();
-  lock.unlock();
-  auto path = store_.save(*state, beside, [this](std::uint64_t written) {
-    const std::lock_guard guard(mutex_);
-    progress_.written = written;
-    return !given_up_;
-  });
-  lock.lock();
-  reading_ = nullptr;
-  lock.unlock();
-  state.reset();
-  lock.lock();
-  ended_ = Ended{.batches = beside.loader.position.batches,
-                 .path = std::move(path),
-                 .bytes = progress_.bytes,
-                 .took = clock_.now() - began_};
-  in_flight_ = false;
-  sweeping_ = true;
-  changed_.notify_all();
-  lock.unlock();
-  // Training does not wait for the removal; the next save() reports the same error.
-  static_cast<void>(store_.sweep());
-  lock.lock();
-  sweeping_ = false;
-  changed_.notify_all();
+  if (task_ == nullptr) return;
+  task_->given_up = true;
+  if (const auto state = reading_.lock()) state->give_up();
 }
 
 std::optional<std::chrono::nanoseconds> time_to_write(std::uint64_t bytes,
@@ -122,11 +134,12 @@ Saver::Saver(CheckpointStore& store, const Clock& clock, Options options)
     : options_(std::move(options)),
       checkpoint_(options_.checkpoint),
       batches_(options_.batches),
-      writer_(store, clock) {}
+      writer_(store, clock, options_.on_ended) {}
 
 Result<bool> Saver::save(Model& model, TrainState beside) {
   if (writer_.busy()) return false;
   collect();
+  if (writer_.gone()) return true;
   auto state = model.snapshot();
   if (!state) return pass(state);
   writer_.begin(std::move(*state), std::move(beside));
@@ -134,7 +147,6 @@ Result<bool> Saver::save(Model& model, TrainState beside) {
   return true;
 }
 
-/// Takes the result of the checkpoint that ended.
 void Saver::collect() {
   const auto ended = writer_.take();
   if (!ended) return;
@@ -144,8 +156,10 @@ void Saver::collect() {
     bytes_per_second_ = speed_of(ended->bytes, ended->took);
     written_ = {};
   } else if (ended->path.error().code != Code::kTimeout) {
-    written_ = tl::unexpected<Error>(ended->path.error());
-    if (options_.say) options_.say(ended->path.error().message);
+    Error error = ended->path.error();
+    if (writer_.gone()) error.message += "; no more checkpoints of this run are written";
+    if (options_.say) options_.say(error.message);
+    written_ = tl::unexpected<Error>(std::move(error));
   }
 }
 

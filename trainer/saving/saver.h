@@ -1,31 +1,35 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/base/thread/start_thread.h"
+#include "core/runtime/ask.h"
+#include "core/runtime/own_threads.h"
 #include "trainer/model.h"
 #include "trainer/saving/checkpoint_store.h"
 
 namespace forebay {
 
-/// Writes checkpoints on its own thread, one at a time, while training goes on.
+/// Writes checkpoints by an actor on a thread of its own, one at a time, while training goes on.
 ///
-/// Belongs to the model's thread; the writer has exclusive use of the store during its lifetime. A
+/// Belongs to the model's thread; the actor has exclusive use of the store during its lifetime. A
 /// snapshot is released as soon as it is written; replaced checkpoints are removed after that, and
-/// only the next checkpoint and wait_swept() wait for the removal. The destructor cancels the
-/// checkpoint in flight.
+/// only the next checkpoint and sweeping() wait for the removal. If writing throws, the checkpoint
+/// ends with an error and the actor is restarted, kRestarts times; then it is gone. The destructor
+/// cancels the checkpoint in flight.
 class CheckpointWriter {
  public:
+  static constexpr std::size_t kRestarts = 3;
+
   /// The result of a checkpoint.
   struct Ended {
     std::uint64_t batches = 0;
@@ -34,25 +38,26 @@ class CheckpointWriter {
     std::chrono::nanoseconds took{};
   };
 
-  CheckpointWriter(CheckpointStore& store, const Clock& clock)
-      : store_(store), clock_(clock), thread_({.name = "checkpoints"}, [this] { run(); }) {}
-  ~CheckpointWriter();
+  /// `on_ended` is called on the actor's thread when a result can be taken.
+  CheckpointWriter(CheckpointStore& store, const Clock& clock, std::function<void()> on_ended = {});
+  ~CheckpointWriter() { give_up(); }
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
   /// Blocks until no checkpoint is in flight, at most for so long; returns whether one still is.
-  bool busy(std::chrono::nanoseconds at_most = {}) const;
+  bool busy(std::chrono::nanoseconds at_most = {}) const {
+    return written_ && !written_->ready(at_most);
+  }
   /// Begins the next checkpoint. Requires that none is in flight and that the last result was
   /// taken.
   void begin(std::unique_ptr<StateSource> state, TrainState beside);
   /// Returns the result of the checkpoint that ended, once.
-  std::optional<Ended> take() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(ended_, std::nullopt);
-  }
+  std::optional<Ended> take();
+  /// Whether writing threw too often: every further checkpoint would end with an error.
+  bool gone() const { return crashes_ > kRestarts; }
 
-  /// Of the checkpoint in flight: bytes of its tensors, bytes written, and the time since its
-  /// begin.
+  /// Of the checkpoint whose result was not taken yet: bytes of its tensors, bytes written, and the
+  /// time since its begin.
   struct Progress {
     std::uint64_t bytes = 0;
     std::uint64_t written = 0;
@@ -63,31 +68,35 @@ class CheckpointWriter {
   /// Blocks until the checkpoints that the last one replaced are removed, at most for so long;
   /// returns whether they are still being removed.
   bool sweeping(std::chrono::nanoseconds at_most) const {
-    std::unique_lock lock(mutex_);
-    return !changed_.wait_for(lock, at_most, [this] { return !sweeping_; });
+    return swept_ && !swept_->ready(at_most);
   }
   /// Cancels the checkpoint in flight; it ends soon, unwritten.
   void give_up();
 
  private:
-  void run();
-  void write(std::unique_lock<std::mutex>& lock);
+  struct Write;
+  struct Sweep;
+  class Writing;
+  /// What the model's thread and the actor tell each other while a checkpoint is written: a message
+  /// would not overtake the one that is being handled.
+  struct Task {
+    std::uint64_t batches = 0;
+    std::uint64_t bytes = 0;
+    std::chrono::nanoseconds began{};
+    std::atomic<std::uint64_t> written{0};
+    std::atomic<bool> given_up{false};
+    std::optional<std::chrono::nanoseconds> ended{};  ///< Absent until the answer: writing threw.
+  };
 
-  CheckpointStore& store_;
   const Clock& clock_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  std::unique_ptr<StateSource> state_;  // of the checkpoint in flight, until the thread takes it
-  StateSource* reading_ = nullptr;      // the snapshot that the thread reads
-  TrainState beside_;
-  bool in_flight_ = false;
-  bool given_up_ = false;
-  bool sweeping_ = false;
-  bool ends_ = false;  // ends the thread
-  Progress progress_;
-  std::chrono::nanoseconds began_{};
-  std::optional<Ended> ended_;
-  Thread thread_;  // last: it uses all of the above
+  const std::function<void()> on_ended_;
+  std::shared_ptr<Task> task_;          // null: every result was taken
+  std::weak_ptr<StateSource> reading_;  // of the task, until it is written
+  std::optional<Answer<std::string>> written_;
+  std::optional<Answer<void>> swept_;
+  std::atomic<std::size_t> crashes_{0};
+  OwnThreads threads_;
+  const ActorRef<Write, Sweep> actor_;
 };
 
 /// The state of a run that has to end soon while its last batches are in no checkpoint yet.
@@ -114,24 +123,31 @@ std::optional<std::chrono::nanoseconds> time_to_write(std::uint64_t bytes, doubl
 
 /// Saves a training run: in the background while it trains, and at its end.
 ///
-/// A checkpoint that cannot be written (the disk is full) is reported and does not end the run; the
-/// last complete one remains, and the next is written when it is due. Belongs to the model's
-/// thread; the model outlives it.
+/// A checkpoint that cannot be written (the disk is full, writing throws) is reported and does not
+/// end the run; the last complete one remains, and the next is written when it is due, unless
+/// writing threw more often than CheckpointWriter::kRestarts. Belongs to the model's thread; the
+/// model outlives it.
 class Saver {
  public:
   struct Options {
     std::function<void(const std::string&)> say = {};
     /// Returns how long the process may go on; empty: no limit.
     std::function<std::optional<std::chrono::nanoseconds>()> time_left = {};
+    /// Called on the writer's thread when a checkpoint has ended: collect() is worth a call.
+    std::function<void()> on_ended = {};
     std::string checkpoint = {};  ///< The checkpoint that the run continues from; "": none.
     std::uint64_t batches = 0;    ///< Batches in that checkpoint.
   };
 
   Saver(CheckpointStore& store, const Clock& clock, Options options);
 
-  /// Begins a checkpoint of the model's current state. False: another is in flight, call it again
-  /// later.
+  /// Begins a checkpoint of the model's current state, unless no more are written. False: another
+  /// is in flight, call it again later.
   Result<bool> save(Model& model, TrainState beside);
+
+  /// Takes the result of a checkpoint that has ended since the last call, and reports its error.
+  /// All other functions do so, too.
+  void collect();
 
   struct Ended {
     std::string checkpoint;          ///< The last complete checkpoint; "": none.
@@ -147,7 +163,6 @@ class Saver {
   Ended fail_after(std::uint64_t batches);
 
  private:
-  void collect();
   void settle();
   bool last_one_fits() const;
   void tidy();
