@@ -1,213 +1,243 @@
 #include "trainer/embedding/look_ahead.h"
 
+#include <string_view>
 #include <utility>
 
-#include "core/base/thread/start_thread.h"
+#include "core/runtime/actor.h"
 #include "trainer/spec.h"
 
 namespace forebay {
 namespace {
 
-/// The most prepared batches; the memory of each is counted in model_bytes().
+/// The most prepared batches beside the current step's; the memory of each is counted in
+/// model_bytes().
 constexpr std::size_t kMostReady = kMostExpectedBatches;
 
 }  // namespace
 
-LookAhead::~LookAhead() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
+/// Pipeline → actor: prepare a batch, once that of the turn before is prepared.
+struct LookAhead::Prepare {
+  static constexpr std::string_view kTag = "trainer.prepare_batch/1";
+  using Reply = PreparedPtr;
+  std::shared_ptr<const Batch> batch;
+  std::uint64_t turn = 0;
+};
+
+/// Model → actor: turns have ended, or a borrowed batch's slots are free.
+struct LookAhead::TurnEnded {
+  static constexpr std::string_view kTag = "trainer.turn_ended/1";
+  std::unique_ptr<BatchRows> spare;  ///< May be null.
+};
+
+/// Asks the actor to drop the batches whose turns were cancelled; the answer comes when no batch is
+/// being prepared.
+struct LookAhead::Settle {
+  static constexpr std::string_view kTag = "trainer.settle/1";
+};
+
+/// Batches that cannot be prepared yet wait in its state, so that it sees every message.
+class LookAhead::Preparing final : public ActorOf<Preparing, Prepare, TurnEnded, Settle> {
+ public:
+  explicit Preparing(LookAhead& ahead) : ahead_(ahead) {}
+
+  Result<PreparedPtr> on(Prepare&& next, std::unique_ptr<Replier<PreparedPtr>>& asker, Context&) {
+    waiting_.push_back({std::move(next), std::move(asker), nullptr});
+    if (waiting_.size() == 1) go_on();  // Those before it wait for the end of a turn.
+    return PreparedPtr();
   }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+
+  Status on(TurnEnded&& ended, Context&) {
+    if (ended.spare != nullptr) spares_.push_back(std::move(ended.spare));
+    go_on();
+    return {};
+  }
+
+  Status on(const Settle&, Context&) {
+    go_on();
+    return {};
+  }
+
+ private:
+  struct Waiting {
+    Prepare next;
+    std::unique_ptr<Replier<PreparedPtr>> asker;
+    std::unique_ptr<BatchRows> rows;  ///< Null until they are found.
+  };
+
+  void go_on() {
+    while (!waiting_.empty()) {
+      Waiting& first = waiting_.front();
+      if (first.next.turn > ahead_.finished_ + 1 + kMostReady) return;
+      auto prepared = prepare(first);
+      if (!prepared) return;
+      first.asker->answer(std::move(*prepared));
+      waiting_.pop_front();
+    }
+  }
+
+  /// Returns nothing if the storage has no free slots now.
+  std::optional<Result<PreparedPtr>> prepare(Waiting& batch) {
+    if (ahead_.finished_ >= batch.next.turn) return fail(Code::kUnavailable, kPassedOver);
+    if (batch.rows == nullptr) {
+      batch.rows = spare();
+      if (auto found = ahead_.find(*batch.next.batch, *batch.rows); !found) return pass(found);
+    }
+    if (!ahead_.storage_.looks_ahead()) return as_prepared(batch, {});
+    return place(batch);
+  }
+
+  std::optional<Result<PreparedPtr>> place(Waiting& batch) {
+    bool waits = false;
+    std::vector<TableTiers> tiers;
+    auto placed = ahead_.tables_.use([&]() -> Status {
+      const std::uint64_t turn = batch.next.turn;
+      const std::uint64_t finished = ahead_.finished_;
+      if (finished >= turn) return fail(Code::kUnavailable, kPassedOver);
+      ahead_.storage_.finish(finished);
+      Status status = ahead_.storage_.prepare(*batch.rows, turn);
+      tiers = ahead_.storage_.tiers();
+      // If no earlier batch can free slots, this batch alone is too large.
+      const bool others_hold_slots = finished + 1 < turn || ahead_.lent_;
+      waits = !status && status.error().code == Code::kOverloaded && others_hold_slots;
+      return status;
+    });
+    if (waits) return std::nullopt;
+    if (!placed) return pass(placed);
+    return as_prepared(batch, std::move(tiers));
+  }
+
+  static PreparedPtr as_prepared(Waiting& batch, std::vector<TableTiers> tiers) {
+    return std::make_unique<Prepared>(Prepared{std::move(batch.rows), std::move(tiers)});
+  }
+
+  std::unique_ptr<BatchRows> spare() {
+    if (spares_.empty()) return std::make_unique<BatchRows>();
+    auto rows = std::move(spares_.back());
+    spares_.pop_back();
+    return rows;
+  }
+
+  static constexpr const char* kPassedOver = "the batch was passed over";
+
+  LookAhead& ahead_;
+  std::deque<Waiting> waiting_;
+  std::vector<std::unique_ptr<BatchRows>> spares_;
+};
+
+LookAhead::LookAhead(TableStorage& storage, std::size_t shares, ThreadTeam* team)
+    : storage_(storage), shares_(shares), finder_(storage.folds(), team), threads_(clock_) {
+  const auto note_crash = [this](const Error& error) {
+    crash_.change([&](std::string& what) { what = error.message; });
+  };
+  actor_ = threads_.spawn({.name = "looking ahead", .on_crash = note_crash},
+                          [this] { return std::make_unique<Preparing>(*this); });
 }
 
 void LookAhead::prefetch(std::shared_ptr<const Batch> batch) {
   if (batch == nullptr) return forget();
-  {
-    const std::lock_guard lock(mutex_);
-    expected_.push_back({std::move(batch), ++turns_});
-    if (!thread_.joinable()) thread_ = start_thread("looking ahead", [this] { run(); });
-  }
-  changed_.notify_all();
+  asking_([&] {
+    Asked next{batch.get(), batch->number, ++turns_, {}};
+    next.answer = ask(actor_, Prepare{std::move(batch), turns_});
+    asked_.push_back(std::move(next));
+  });
 }
 
-void LookAhead::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock,
-                  [this] { return stop_ || (!expected_.empty() && ready_.size() < kMostReady); });
-    if (stop_) return;
-    preparing_ = std::move(expected_.front());
-    expected_.pop_front();
-    const Expected batch = preparing_;
-    lock.unlock();
-    Prepared prepared = prepare(batch);
-    lock.lock();
-    preparing_ = {};
-    ready_.push_back(std::move(prepared));
-    changed_.notify_all();
-  }
+std::optional<LookAhead::Asked> LookAhead::take_asked(const Batch& batch) {
+  return asking_([&]() -> std::optional<Asked> {
+    const auto found = std::ranges::find_if(asked_, [&](const Asked& each) {
+      return each.batch == &batch && each.number == batch.number;
+    });
+    if (found == asked_.end()) return std::nullopt;
+    std::optional<Asked> asked(std::move(*found));
+    asked_.erase(asked_.begin(), found + 1);
+    return asked;
+  });
 }
 
-LookAhead::Prepared LookAhead::prepare(const Expected& expected) {
-  const Batch& batch = *expected.batch;
-  Prepared prepared{&batch, batch.number, expected.turn, spare(), {}};
-  prepared.status = find(batch, *prepared.rows);
-  if (prepared.status && storage_.looks_ahead()) {
-    prepared.status = place(*prepared.rows, expected.turn);
+void LookAhead::end_turns(std::uint64_t turn, std::unique_ptr<BatchRows> spare) {
+  std::uint64_t before = finished_;
+  while (before < turn && !finished_.compare_exchange_weak(before, turn)) {
   }
-  return prepared;
-}
-
-Status LookAhead::place(BatchRows& rows, std::uint64_t turn) {
-  while (true) {
-    std::uint64_t before = 0;
-    std::uint64_t given_back = 0;
-    bool lent = false;
-    {
-      const std::lock_guard storage(storage_mutex_);
-      {
-        const std::lock_guard lock(mutex_);
-        before = finished_;
-        given_back = given_back_;
-        lent = lent_;
-      }
-      if (before >= turn) return fail(Code::kUnavailable, "the batch was passed over");
-      storage_.finish(before);
-      Status status = storage_.prepare(rows, turn);
-      note_tiers();
-      const bool waits = !status && status.error().code == Code::kOverloaded;
-      // If no earlier batch can free slots, this batch alone is too large.
-      if (!waits || (before + 1 >= turn && !lent)) return status;
-    }
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stop_ || finished_ > before || given_back_ > given_back; });
-    if (stop_) return fail(Code::kUnavailable, "looking ahead was stopped");
-  }
-}
-
-std::unique_ptr<BatchRows> LookAhead::spare() {
-  const std::lock_guard lock(mutex_);
-  if (spares_.empty()) return std::make_unique<BatchRows>();
-  auto rows = std::move(spares_.back());
-  spares_.pop_back();
-  return rows;
-}
-
-std::uint64_t LookAhead::turn_of(const Batch& batch) const {
-  for (const Prepared& prepared : ready_) {
-    if (prepared.batch == &batch && prepared.number == batch.number) return prepared.turn;
-  }
-  if (preparing_.batch.get() == &batch) return preparing_.turn;
-  for (const Expected& expected : expected_) {
-    if (expected.batch.get() == &batch) return expected.turn;
-  }
-  return 0;
-}
-
-void LookAhead::pass_over(std::uint64_t turn) {
-  while (!ready_.empty() && ready_.front().turn < turn) {
-    spares_.push_back(std::move(ready_.front().rows));
-    ready_.pop_front();
-  }
-  while (!expected_.empty() && expected_.front().turn < turn) expected_.pop_front();
-  finished_ = std::max(finished_, turn - 1);
-  changed_.notify_all();
+  // Refused only after a crash, which the next step reports.
+  static_cast<void>(actor_.tell(TurnEnded{std::move(spare)}));
 }
 
 Result<const BatchRows*> LookAhead::begin(const Batch& batch, TableStorage::Use use) {
   if (use == TableStorage::Use::kScore) return borrow(batch, use);
-  std::unique_lock lock(mutex_);
-  const std::uint64_t turn = turn_of(batch);
-  if (turn == 0) {
-    lock.unlock();
+  auto asked = take_asked(batch);
+  if (!asked) {
     auto rows = borrow(batch, use);
     if (!rows) return rows;
-    lock.lock();
     lookups_.all += (*rows)->lookups;
     lookups_.ready += (*rows)->lookups - (*rows)->fetched_lookups;
     return rows;
   }
-  pass_over(turn);
-  const bool prepared = !ready_.empty() && ready_.front().turn == turn;
+  const std::uint64_t turn = asked->turn;
+  if (finished_ + 1 < turn) end_turns(turn - 1, nullptr);
+  const bool prepared = asked->answer.ready();
   const std::uint64_t to_come = prepared ? storage_.awaited(turn) : 0;
-  changed_.wait(lock, [&] {
-    pass_over(turn);
-    return !ready_.empty() && ready_.front().turn == turn;
-  });
-  now_ = std::move(ready_.front());
-  ready_.pop_front();
-  changed_.notify_all();
-  lock.unlock();
-  if (now_.status) now_.status = complete(*now_.rows, turn);
-  lock.lock();
-  if (!now_.status) {
-    Status failed = std::move(now_.status);
-    now_ = {};
-    return pass(failed);
-  }
-  const std::uint64_t lookups = now_.rows->lookups;
-  lookups_.all += lookups;
-  lookups_.ready += lookups - (prepared ? to_come : now_.rows->fetched_lookups);
-  return now_.rows.get();
+  auto answer = asked->answer.wait();
+  if (!answer) return tl::unexpected<Error>(failure(std::move(answer.error())));
+  Prepared& batch_now = **answer;
+  if (!batch_now.tiers.empty()) tiers_ = std::move(batch_now.tiers);
+  if (auto completed = complete(*batch_now.rows, turn); !completed) return pass(completed);
+  now_ = std::move(batch_now.rows);
+  turn_ = turn;
+  lookups_.all += now_->lookups;
+  lookups_.ready += now_->lookups - (prepared ? to_come : now_->fetched_lookups);
+  return now_.get();
 }
 
 /// Does the part of the preparation that was left to the step.
 Status LookAhead::complete(BatchRows& rows, std::uint64_t turn) {
   if (storage_.looks_ahead()) return storage_.await(turn);
-  const std::lock_guard storage(storage_mutex_);
-  storage_.finish(turn - 1);
-  Status status = storage_.prepare(rows, turn);
-  note_tiers();
-  return status;
-}
-
-void LookAhead::note_tiers() {
-  std::vector<TableTiers> now = storage_.tiers();
-  const std::lock_guard lock(mutex_);
-  tiers_ = std::move(now);
+  return tables_.use([&] {
+    storage_.finish(turn - 1);
+    Status status = storage_.prepare(rows, turn);
+    tiers_ = storage_.tiers();
+    return status;
+  });
 }
 
 void LookAhead::end() {
-  if (now_.turn == 0) return give_back();
-  {
-    const std::lock_guard lock(mutex_);
-    finished_ = std::max(finished_, now_.turn);
-    spares_.push_back(std::move(now_.rows));
-    now_ = {};
-  }
-  changed_.notify_all();
+  if (now_ == nullptr) return give_back();
+  end_turns(turn_, std::move(now_));
 }
 
 Result<const BatchRows*> LookAhead::borrow(const Batch& batch, TableStorage::Use use) {
-  const std::uint64_t done = finished();
-  const std::lock_guard storage(storage_mutex_);
-  storage_.finish(done);
-  if (auto status = find(batch, borrowed_); !status) return pass(status);
-  if (auto status = storage_.borrow(borrowed_, use); !status) return pass(status);
-  note_tiers();
-  const std::lock_guard lock(mutex_);
-  lent_ = true;
-  return &borrowed_;
+  return tables_.use([&]() -> Result<const BatchRows*> {
+    storage_.finish(finished_);
+    if (auto status = find(batch, borrowed_); !status) return pass(status);
+    if (auto status = storage_.borrow(borrowed_, use); !status) return pass(status);
+    tiers_ = storage_.tiers();
+    lent_ = true;
+    return &borrowed_;
+  });
 }
 
 void LookAhead::give_back() {
-  {
-    const std::lock_guard storage(storage_mutex_);
+  const auto given = tables_.use([&]() -> Status {
     storage_.give_back(borrowed_);
-    const std::lock_guard lock(mutex_);
     lent_ = false;
-    ++given_back_;
-  }
-  changed_.notify_all();
+    return {};
+  });
+  if (given) end_turns(0, nullptr);
 }
 
 void LookAhead::forget() {
-  std::unique_lock lock(mutex_);
-  pass_over(turns_ + 1);
-  changed_.wait(lock, [this] { return preparing_.turn == 0; });
-  pass_over(turns_ + 1);
+  end_turns(asking_([this] {
+              asked_.clear();
+              return turns_;
+            }),
+            nullptr);
+  static_cast<void>(ask(actor_, Settle{}).wait());  // An error: nothing is being prepared any more.
+}
+
+// A crash is noted before any batch is answered because of it.
+Error LookAhead::failure(Error answer) const {
+  const std::string crash = crash_.change([](const std::string& known) { return known; });
+  if (!crash.empty()) return {Code::kUnavailable, std::string(kFailed) + ": " + crash};
+  return answer;
 }
 
 }  // namespace forebay

@@ -1,16 +1,20 @@
 #pragma once
 
 #include <algorithm>
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
-#include <thread>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/data/batch.h"
+#include "core/runtime/ask.h"
+#include "core/runtime/own_threads.h"
+#include "core/runtime/synchronized.h"
 #include "trainer/embedding/batch_rows.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/model.h"
@@ -18,21 +22,23 @@
 
 namespace forebay {
 
-/// Prepares the rows of prefetched batches on its own thread, in their order, while the model steps
-/// on earlier batches (Agarwal et al., "Bagpipe", SOSP'23).
+/// Prepares the rows of prefetched batches by an actor on a thread of its own, in their order,
+/// while the model steps on earlier batches (Agarwal et al., "Bagpipe", SOSP'23).
 ///
-/// For a storage that does not look ahead it only finds the distinct rows; they get their slots in
-/// the step. If the storage has no free slots it continues once the model has finished a batch.
-/// prefetch() may be called by any thread; all other methods by the model's. A batch is held until
-/// its rows are known. A batch that was not prefetched is prepared when the model steps on it;
-/// prefetched batches that are skipped are dropped. The storage outlives it.
+/// For a storage that does not look ahead the actor only finds the distinct rows; they get their
+/// slots in the step. If the storage has no free slots, the actor waits for the message that the
+/// model has finished a batch. prefetch() may be called by any thread; all other methods by the
+/// model's. A batch is held until its rows are known. A batch that was not prefetched is prepared
+/// when the model steps on it; prefetched batches that are skipped are dropped. The storage
+/// outlives it.
+///
+/// If the actor crashes, the state of rows and slots is not known: it is not restarted, and every
+/// further call of begin() and while_still() returns an error.
 class LookAhead {
  public:
   /// Each batch is divided into `shares` shares of BatchRows. With a `team`, which must outlive it,
   /// its threads find a batch's rows together.
-  explicit LookAhead(TableStorage& storage, std::size_t shares, ThreadTeam* team = nullptr)
-      : storage_(storage), shares_(shares), finder_(storage.folds(), team) {}
-  ~LookAhead();
+  explicit LookAhead(TableStorage& storage, std::size_t shares, ThreadTeam* team = nullptr);
   LookAhead(const LookAhead&) = delete;
   LookAhead& operator=(const LookAhead&) = delete;
 
@@ -47,86 +53,101 @@ class LookAhead {
   /// Cancels all prefetched batches that were not stepped on.
   void forget();
 
-  LookupCounts lookups() const {
-    const std::lock_guard lock(mutex_);
-    return lookups_;
-  }
+  LookupCounts lookups() const { return lookups_; }
 
-  /// As of the batch that was prepared last.
-  std::vector<TableTiers> tiers() const {
-    const std::lock_guard lock(mutex_);
-    return tiers_;
-  }
+  /// As of the last batch that the model began.
+  const std::vector<TableTiers>& tiers() const { return tiers_; }
 
-  /// Calls `work` while no batch is being prepared, so that it may inspect the storage.
+  /// Calls `work`, which returns a Result, while no batch is being prepared, so that it may inspect
+  /// the storage.
   template <class Work>
   auto while_still(const Work& work) {
-    const std::lock_guard lock(storage_mutex_);
-    storage_.finish(finished());
-    return work();
+    return tables_.use([&] {
+      storage_.finish(finished_);
+      return work();
+    });
   }
 
  private:
-  struct Expected {
-    std::shared_ptr<const Batch> batch;
-    std::uint64_t turn = 0;
+  /// Lets threads use something one at a time. If a use throws, the thing is in an unknown state,
+  /// and every further use is refused.
+  class Uses {
+   public:
+    template <class Work>
+    auto use(const Work& work) {
+      return one_at_a_time_([&]() -> decltype(work()) {
+        if (torn_) return fail(Code::kUnavailable, kFailed);
+        torn_ = true;
+        auto result = work();
+        torn_ = false;
+        return result;
+      });
+    }
+
+   private:
+    const Synchronized<> one_at_a_time_;
+    bool torn_ = false;
   };
-  /// A batch with its rows. `batch` only identifies it; the batch may be destroyed.
+
+  struct Prepare;
+  struct TurnEnded;
+  struct Settle;
+  class Preparing;
+  /// The actor's answer to a batch.
   struct Prepared {
+    std::unique_ptr<BatchRows> rows;
+    std::vector<TableTiers> tiers;  ///< Empty if the step places the rows.
+  };
+  using PreparedPtr = std::unique_ptr<Prepared>;
+  /// A batch that was announced. `batch` only identifies it; the batch may be destroyed.
+  struct Asked {
     const Batch* batch = nullptr;
     std::uint64_t number = 0;
     std::uint64_t turn = 0;
-    std::unique_ptr<BatchRows> rows;
-    Status status;
+    Answer<PreparedPtr> answer;
   };
 
-  void run();
-  Prepared prepare(const Expected& expected);
+  static constexpr const char* kFailed = "looking ahead failed";
+
   Status find(const Batch& batch, BatchRows& rows) {
-    const std::lock_guard lock(finder_mutex_);
-    return finder_.find(batch, share_rows(batch), rows);
+    return finding_.use([&] { return finder_.find(batch, share_rows(batch), rows); });
   }
   Status complete(BatchRows& rows, std::uint64_t turn);
-  Status place(BatchRows& rows, std::uint64_t turn);
-  std::uint64_t finished() const {
-    const std::lock_guard lock(mutex_);
-    return finished_;
-  }
   std::size_t share_rows(const Batch& batch) const {
     return std::max<std::size_t>((batch.rows + shares_ - 1) / shares_, 1);
   }
-  /// Requires the mutex. Returns the turn for which this batch was prefetched, or 0.
-  std::uint64_t turn_of(const Batch& batch) const;
-  void pass_over(std::uint64_t turn);
-  /// Requires the storage's mutex.
-  void note_tiers();
+  /// Ends the turns before this batch's; returns nothing if the batch was not announced.
+  std::optional<Asked> take_asked(const Batch& batch);
+  /// Ends turns up to this one: their slots are free, and `spare` can be used again.
+  void end_turns(std::uint64_t turn, std::unique_ptr<BatchRows> spare);
   Result<const BatchRows*> borrow(const Batch& batch, TableStorage::Use use);
   void give_back();
-  std::unique_ptr<BatchRows> spare();
+  /// The error of a batch: its own, or the actor's crash.
+  Error failure(Error answer) const;
 
   TableStorage& storage_;
   const std::size_t shares_;
 
-  std::mutex storage_mutex_;  ///< Held for every call of the storage.
+  Uses tables_;  ///< Of the storage and the two below.
   BatchRows borrowed_;
-  std::mutex finder_mutex_;  ///< Guards the finder; taken after the storage's.
-  RowFinder finder_;
-
-  mutable std::mutex mutex_;  ///< Guards all below; taken after the other two.
-  std::condition_variable changed_;
-  std::deque<Expected> expected_;
-  Expected preparing_;  ///< Turn 0: no batch.
-  std::deque<Prepared> ready_;
-  std::vector<std::unique_ptr<BatchRows>> spares_;
-  Prepared now_;             ///< The batch of the current step; turn 0: borrowed.
-  std::uint64_t turns_ = 0;  ///< Number of turns assigned.
-  std::uint64_t finished_ = 0;
-  std::uint64_t given_back_ = 0;  ///< Calls of give_back(); wakes a thread that waits for slots.
   bool lent_ = false;
+  Uses finding_;  ///< Of the finder; begun within a use of the tables, or alone.
+  RowFinder finder_;
+  std::atomic<std::uint64_t> finished_{0};  ///< Turns up to this one ended or were cancelled.
+  mutable Synchronized<std::string> crash_;
+
+  const Synchronized<> asking_;  ///< Guards the two below.
+  std::deque<Asked> asked_;
+  std::uint64_t turns_ = 0;  ///< Number of turns assigned.
+
+  std::unique_ptr<BatchRows> now_;  ///< Of the current step; null: borrowed.
+  std::uint64_t turn_ = 0;          ///< Of the current step.
   LookupCounts lookups_;
   std::vector<TableTiers> tiers_;
-  bool stop_ = false;
-  std::thread thread_;  ///< Started by the first prefetch().
+
+  SystemClock clock_;
+  OwnThreads threads_;  ///< Destroyed first: the actor uses all of the above.
+  ActorRef<Prepare, TurnEnded, Settle> actor_;
 };
 
 }  // namespace forebay
