@@ -57,7 +57,8 @@ RunWatch::RunWatch(Options options)
          .lookups = [this]() -> LookupCounts { return noted_([this] { return lookups_; }); },
          .cluster = options_.cluster});
   }
-  ticker_.emplace(kLookPeriod, [this] { look(); });
+  ticker_.emplace(
+      kLookPeriod, [this] { look(); }, [this](const Error& crash) { note_crash(crash); });
   watch_memory();
 }
 
@@ -88,6 +89,14 @@ void RunWatch::look() {
   stream_.look();
   if (view_) view_->look();
   if (options_.recorder != nullptr) options_.recorder->look();
+}
+
+// A look that throws again and again is reported once.
+void RunWatch::note_crash(const Error& crash) {
+  std::string line = "watching the run failed, and goes on: " + crash.message;
+  if (line == crash_) return;
+  note(line);
+  crash_ = std::move(line);
 }
 
 void RunWatch::note(const std::string& line) {

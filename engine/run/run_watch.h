@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/ticker.h"
 #include "core/runtime/synchronized.h"
+#include "core/runtime/ticker.h"
 #include "engine/history/run_recorder.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
@@ -42,7 +42,8 @@ class RunLog {
 /// view, and writes all messages to the job's log. If the program wants it, compares the memory of
 /// the process with its limit, too.
 ///
-/// Runs from its construction to end(), on its own thread. The run and the events must outlive it.
+/// Runs from its construction to end(), by an actor on a thread of its own, which is restarted if a
+/// look throws; the run never ends because of it. The run and the events must outlive it.
 class RunWatch {
  public:
   struct Options {
@@ -70,6 +71,7 @@ class RunWatch {
   std::uint64_t memory_limit() const;
   void watch_memory();
   void look();
+  void note_crash(const Error& crash);
   void say_notes();
   void warn(const std::string& line);
   void say(const std::string& line);
@@ -80,7 +82,8 @@ class RunWatch {
   const Synchronized<> noted_;  // guards the two below
   std::vector<std::string> notes_;
   LookupCounts lookups_;
-  std::unique_ptr<RunView> view_;  // used on the ticker's thread while it exists
+  std::unique_ptr<RunView> view_;  // used on the ticker's thread while it exists, like crash_
+  std::string crash_;              // the last one that was noted
   std::optional<Ticker> ticker_;
 };
 
