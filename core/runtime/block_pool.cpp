@@ -81,7 +81,10 @@ void* BlockCache::take(std::size_t size_class) {
     refill(size_class, shelf);
   }
   --shelf.num_blocks;
-  return std::exchange(shelf.blocks, shelf.blocks->next);
+  BlockPool::Block* taken = std::exchange(shelf.blocks, shelf.blocks->next);
+  // Another core may have written the next one last: it comes while this one is used.
+  __builtin_prefetch(shelf.blocks, 1);
+  return taken;
 }
 
 void BlockCache::refill(std::size_t size_class, Shelf& shelf) {

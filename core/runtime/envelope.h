@@ -52,8 +52,8 @@ using EnvelopePtr = std::unique_ptr<Envelope, DestroyEnvelope>;
 
 template <Message M>
 struct EnvelopeOf final : Envelope {
-  M message;
   std::unique_ptr<Replier<ReplyOf<M>>> replier;  ///< Absent if there is no asker.
+  M message;  ///< Last: the part of it that is used shares the envelope's cache line.
 };
 
 /// Sends the answer to a message from another node; `write` appends its bytes. Call it once.
@@ -155,7 +155,7 @@ EnvelopePtr seal(M&& message, std::unique_ptr<Replier<ReplyOf<M>>> replier = nul
   using Sealed = EnvelopeOf<M>;
   const std::size_t bytes = sizeof(Sealed) - sizeof(M) + bytes_of(message);
   return EnvelopePtr(::new (take_block(sizeof(Sealed))) Sealed{
-      {nullptr, kTypeOf<M>, bytes}, std::forward<M>(message), std::move(replier)});
+      {nullptr, kTypeOf<M>, bytes}, std::move(replier), std::forward<M>(message)});
 }
 
 }  // namespace forebay

@@ -14,7 +14,7 @@ Result<UserValue> answer_of(UserHost& host, actors::Box answer, bool is_packed) 
   if (!is_packed) return UserValue{.box = std::move(answer)};
   auto packed = pack_to_send(answer, host.objects());
   if (!packed) return pass(packed);
-  return UserValue{.box = {}, .packed = std::make_unique<PackedValue>(std::move(*packed))};
+  return UserValue{.packed = std::make_unique<PackedValue>(std::move(*packed))};
 }
 
 }  // namespace
@@ -129,11 +129,16 @@ Result<UserValue> HostedActor::handle(UserMessage&& message, Asker& asker, Conte
   if (type == nullptr) {
     return fail(Code::kInvalid, "the actor does not handle this message");
   }
-  auto box = open_value(std::move(message.value), type, host_);
-  if (!box) return pass(box);
+  actors::Box& box = message.value.box;
+  if (box.type() != type) {
+    auto opened = open_value(std::move(message.value), type, host_);
+    if (!opened) return pass(opened);
+    box = std::move(*opened);
+  }
   TurnHere turn(*this, context, asker, is_packed);
   actors::Context shown_context(turn);
-  auto answer = object_->receive(*box, shown_context);
+  auto answer = object_->receive(box, shown_context);
+  box = actors::Box();  // What the message owns is gone when its asker hears of it.
   if (!answer) return tl::unexpected<Error>(internal(answer.error()));
   if (asker == nullptr) return UserValue{};
   if (answer->type() == nullptr) *answer = actors::Box::of(std::monostate());

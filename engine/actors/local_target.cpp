@@ -121,8 +121,7 @@ Result<UserMessage> LocalTarget::to_send(const actors::Box& message) const {
   if (!life_->load()) return fail(Code::kNotFound, "the actor's system has ended");
   auto packed = pack_to_send(message, host_.objects());
   if (!packed) return pass(packed);
-  return UserMessage{
-      .value = {.box = {}, .packed = std::make_unique<PackedValue>(std::move(*packed))}};
+  return UserMessage{.value = {.packed = std::make_unique<PackedValue>(std::move(*packed))}};
 }
 
 actors::Status LocalTarget::push(actors::Box& message) {

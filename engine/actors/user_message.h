@@ -43,8 +43,8 @@ struct PackedValue {
 
 /// A user's value, typed or packed. Received ones are packed until their actor's turn.
 struct UserValue {
-  actors::Box box;
   std::unique_ptr<PackedValue> packed = nullptr;  ///< Then the box is empty.
+  actors::Box box = {};
 };
 
 /// The one message that actors of users handle. Its tag is that of no user's message.

@@ -320,11 +320,7 @@ class Actor : public ActorObject {
 
   Result<Box> receive(Box& message, Context& context) final {
     static_assert((check_message<Ms>() && ...));
-    Result<Box> result = Error{Code::kInvalid, "the actor does not handle this message"};
-    static_cast<void>(((message.type() == kTypeOf<Ms> &&
-                        (result = handle<Ms>(message.template as<Ms>(), context), true)) ||
-                       ...));
-    return result;
+    return receive_one_of<Ms...>(message, context);
   }
 
   const ValueType* kept_type() const final {
@@ -358,6 +354,16 @@ class Actor : public ActorObject {
 
  private:
   Self& self() { return static_cast<Self&>(*this); }
+
+  template <class M, class... Others>
+  Result<Box> receive_one_of(Box& message, Context& context) {
+    if (message.type() == kTypeOf<M>) return handle<M>(message.template as<M>(), context);
+    return receive_one_of<Others...>(message, context);
+  }
+  template <class... None>
+  requires(sizeof...(None) == 0) Result<Box> receive_one_of(Box&, Context&) {
+    return Error{Code::kInvalid, "the actor does not handle this message"};
+  }
 
   template <class M>
   auto call(M& message, Context& context) {

@@ -397,8 +397,9 @@ struct ValueType {
   std::uint64_t number = 0;  ///< Of the tag.
   std::size_t size = 0;
   void (*create)(void* at) = nullptr;
-  void (*move)(void* to, void* from) = nullptr;  ///< Ends the value at `from`.
-  void (*destroy)(void* at) = nullptr;
+  void (*move)(void* to,
+               void* from) = nullptr;   ///< Ends the value at `from`. Null: copy its bytes.
+  void (*destroy)(void* at) = nullptr;  ///< Null: there is nothing to do.
   std::size_t (*bytes)(const void* at) = nullptr;  ///< With what it owns elsewhere.
   void (*write)(const void* at, Writer& writer) = nullptr;
   bool (*read)(void* at, Reader& reader) = nullptr;
@@ -446,9 +447,16 @@ struct ValueCalls {
     return Field<T>::read(reader, *static_cast<T*>(at));
   }
 
-  static constexpr ValueType kType{
-      tag_of<T>(), number_of_tag(tag_of<T>()), sizeof(T), &create, &move, &destroy, &bytes, &write,
-      &read};
+  static constexpr bool kIsBytes = std::is_trivially_copyable_v<T>;
+  static constexpr ValueType kType{tag_of<T>(),
+                                   number_of_tag(tag_of<T>()),
+                                   sizeof(T),
+                                   &create,
+                                   kIsBytes ? nullptr : &move,
+                                   kIsBytes ? nullptr : &destroy,
+                                   &bytes,
+                                   &write,
+                                   &read};
 };
 
 template <class T>
@@ -509,7 +517,7 @@ class Box {
   void take(Box& other) noexcept {
     type_ = std::exchange(other.type_, nullptr);
     if (type_ == nullptr) return;
-    if (in_place()) {
+    if (in_place() && type_->move != nullptr) {
       type_->move(held_.data(), other.held_.data());
     } else {
       held_ = other.held_;
@@ -517,7 +525,7 @@ class Box {
   }
   void clear() {
     if (type_ == nullptr) return;
-    type_->destroy(data());
+    if (type_->destroy != nullptr) type_->destroy(data());
     if (!in_place()) ::operator delete(heap());
     type_ = nullptr;
   }

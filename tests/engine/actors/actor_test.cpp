@@ -242,6 +242,59 @@ TEST_CASE("a promise that is dropped answers with an error", "[actors]") {
   CHECK(future.wait().error().code == Code::kUnavailable);
 }
 
+struct Owns {
+  static constexpr std::string_view kTag = "test/owns";
+  std::vector<int> numbers;
+  std::string text;
+  static auto fields(auto& self) { return std::tie(self.numbers, self.text); }
+};
+struct Wide {
+  static constexpr std::string_view kTag = "test/wide";
+  std::uint64_t first = 0;
+  std::uint64_t others[7] = {};  // Too large to be in place.
+  static auto fields(auto& self) { return std::tie(self.first); }
+};
+
+TEST_CASE("a box moves what is bytes, what owns memory, and what is large", "[actors]") {
+  const auto moved = [](auto value) {
+    Box first = Box::of(std::move(value));
+    Box second = std::move(first);
+    CHECK(first.type() == nullptr);  // NOLINT(bugprone-use-after-move): it is empty then.
+    first = std::move(second);
+    return first;
+  };
+  CHECK(moved(Add{7}).as<Add>().count == 7);
+  CHECK(moved(Owns{{1, 2}, "a text that is too long to be in place"}).as<Owns>().text ==
+        "a text that is too long to be in place");
+  Wide wide{.first = 1};
+  wide.others[6] = 9;
+  CHECK(moved(wide).as<Wide>().others[6] == 9);
+}
+
+/// Counts the living copies of what a message owns.
+struct Counted {
+  static inline int living = 0;
+  static constexpr std::string_view kTag = "test/counted";
+  std::uint64_t number = 0;
+  Counted() { ++living; }
+  Counted(Counted&& other) noexcept : number(other.number) { ++living; }
+  Counted& operator=(Counted&&) = default;
+  ~Counted() { --living; }
+  static auto fields(auto& self) { return std::tie(self.number); }
+};
+struct Taker : Actor<Taker, Counted> {
+  void on(const Counted&) {}
+};
+
+TEST_CASE("what a message owns is gone when its asker hears of it", "[actors]") {
+  TestSystem world(1);
+  const auto taker = world.spawn<Taker>({.name = "taker"});
+  int living = -1;
+  taker.ask(Counted(), 1s).then([&](const Result<std::monostate>&) { living = Counted::living; });
+  world.run();
+  CHECK(living == 0);
+}
+
 TEST_CASE("actors run on threads, and a system stops in order", "[actors]") {
   auto system = System::start({.threads = 2});
   REQUIRE(system);
