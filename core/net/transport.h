@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "core/base/result.h"
+#include "core/base/thread/waiting_work.h"
 #include "core/wire/frame.h"
 
 namespace forebay {
@@ -28,8 +31,9 @@ struct PeerInfo {
   std::string key;      ///< The peer's public key, if it presented one.
 };
 
-/// The callbacks of a transport's user. The transport makes one call at a time, all on its own
-/// thread. No callback may block for long: no heartbeat is sent while it runs.
+/// The callbacks of a transport's user. The transport makes one call at a time, on its own thread
+/// or one that waits (waiting_work). No callback may block for long: no heartbeat is sent while
+/// it runs.
 class TransportHandler {
  public:
   virtual ~TransportHandler() = default;
@@ -43,8 +47,21 @@ class TransportHandler {
   /// receive buffers. Both are untrusted: check them before use.
   virtual void on_message(PeerId peer, std::span<const std::byte> head, Frames body) = 0;
 
-  /// Calls `deliver`, which calls `on_message` for each message of a group that arrived together.
-  virtual void on_messages(const std::function<void()>& deliver) { deliver(); }
+  /// Calls `deliver` until it returns false: it calls `on_message` for some of the messages that
+  /// arrived together. Only on the transport's own thread.
+  virtual void on_messages(const std::function<bool()>& deliver) {
+    while (deliver()) {
+    }
+  }
+};
+
+/// Sends to one session without looking it up each time. Keeps little of a session that is over;
+/// must not be used after the transport's end. Thread-safe.
+class SessionSender {
+ public:
+  virtual ~SessionSender() = default;
+  /// As Transport::send to the session's peer.
+  virtual Status send(Lane lane, std::span<const std::byte> head, Frames body) = 0;
 };
 
 /// Moves messages between this process and others, in sessions with a defined start and end.
@@ -74,11 +91,34 @@ class Transport {
   /// kInvalid when the message is larger than any peer accepts.
   virtual Status send(PeerId peer, Lane lane, std::span<const std::byte> head, Frames body) = 0;
 
+  /// What sends to `peer`; refuses all if the session is over.
+  virtual std::shared_ptr<SessionSender> sender(PeerId peer);
+
   /// Ends a session. Calls on_peer_down, and sends `reason` to the peer if it can be reached.
   virtual void close(PeerId peer, const std::string& reason) = 0;
+
+  /// For threads that wait for messages; null if they cannot help. Any time before the end.
+  virtual std::shared_ptr<WaitingWork> waiting_work() { return nullptr; }
 
   /// Ends all sessions; no callback follows. Must not be called from a callback.
   virtual void stop() = 0;
 };
+
+/// The sender of a transport that looks the session up each time.
+class LookupSender final : public SessionSender {
+ public:
+  LookupSender(Transport& transport, PeerId peer) : transport_(transport), peer_(peer) {}
+  Status send(Lane lane, std::span<const std::byte> head, Frames body) override {
+    return transport_.send(peer_, lane, head, std::move(body));
+  }
+
+ private:
+  Transport& transport_;
+  const PeerId peer_;
+};
+
+inline std::shared_ptr<SessionSender> Transport::sender(PeerId peer) {
+  return std::make_shared<LookupSender>(*this, peer);
+}
 
 }  // namespace forebay

@@ -58,19 +58,33 @@ struct WireHeader {
 
 static_assert(sizeof(WireHeader) == WireHeader::kBytes, "no gaps: it is sent as it stands");
 
+/// The entries after a header, one by one.
+class EntryReader {
+ public:
+  explicit EntryReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  /// Nothing at the end, and where the bytes are incomplete.
+  std::optional<std::span<const std::byte>> next() {
+    std::uint32_t size = 0;
+    if (bytes_.size() < sizeof(size)) return std::nullopt;
+    std::memcpy(&size, bytes_.data(), sizeof(size));
+    if (bytes_.size() - sizeof(size) < size) return std::nullopt;
+    const auto entry = bytes_.subspan(sizeof(size), size);
+    bytes_ = bytes_.subspan(sizeof(size) + size);
+    return entry;
+  }
+  bool at_end() const { return bytes_.empty(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
 /// Calls `take` with each entry after a header; returns false if the entries are incomplete.
 template <class Visitor>
 bool read_entries(std::span<const std::byte> bytes, Visitor take) {
-  while (!bytes.empty()) {
-    std::uint32_t size = 0;
-    if (bytes.size() < sizeof(size)) return false;
-    std::memcpy(&size, bytes.data(), sizeof(size));
-    bytes = bytes.subspan(sizeof(size));
-    if (bytes.size() < size) return false;
-    take(bytes.first(size));
-    bytes = bytes.subspan(size);
-  }
-  return true;
+  EntryReader entries(bytes);
+  while (const auto entry = entries.next()) take(*entry);
+  return entries.at_end();
 }
 
 }  // namespace forebay

@@ -79,7 +79,7 @@ void Node::on_message(PeerId peer, std::span<const std::byte> head, Frames body)
   if (latest_link_ != nullptr) latest_link_->take(head, std::move(body));
 }
 
-void Node::on_messages(const std::function<void()>& deliver) {
+void Node::on_messages(const std::function<bool()>& deliver) {
   // Actors woken by these messages run on this thread, if briefly, which saves waking another
   // thread.
   host_.executor().run_here(deliver);

@@ -104,7 +104,7 @@ class Node final : public TransportHandler {
   void on_peer_up(PeerId peer, const PeerInfo& info) override;
   void on_peer_down(PeerId peer, const Error& reason) override;
   void on_message(PeerId peer, std::span<const std::byte> head, Frames body) override;
-  void on_messages(const std::function<void()>& deliver) override;
+  void on_messages(const std::function<bool()>& deliver) override;
 
  private:
   struct Published {

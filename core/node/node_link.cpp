@@ -86,7 +86,7 @@ ReceiverPtr NodeLink::remote(std::uint64_t target) {
 Status NodeLink::transmit(WireBuffer& buffer) {
   const Lane lane = buffer.frames.empty() ? Lane::kControl : Lane::kBulk;
   if (Status status = tables_.status(); !status) return status;
-  return node_.transport().send(peer_, lane, buffer.bytes(), std::exchange(buffer.frames, {}));
+  return sender_->send(lane, buffer.bytes(), std::exchange(buffer.frames, {}));
 }
 
 Status NodeLink::send(std::uint64_t target, EnvelopePtr& envelope) {

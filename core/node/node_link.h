@@ -17,7 +17,11 @@ namespace forebay {
 /// what the peer sends. Thread-safe; end() takes effect once and for good.
 class NodeLink final : public std::enable_shared_from_this<NodeLink> {
  public:
-  NodeLink(Node& node, PeerId peer) : node_(node), peer_(peer) {}
+  NodeLink(Node& node, PeerId peer)
+      : node_(node),
+        peer_(peer),
+        sender_(node.transport().sender(peer)),
+        waiting_work_(node.transport().waiting_work()) {}
 
   /// The receiver that represents the peer's actor `target` here; the same object while it is in
   /// use.
@@ -27,6 +31,9 @@ class NodeLink final : public std::enable_shared_from_this<NodeLink> {
   Status send(std::uint64_t target, EnvelopePtr& envelope);
   void watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId shown);
   void stop(std::uint64_t target);
+
+  /// For threads that wait for the peer's answers; valid even after the node's end.
+  const std::shared_ptr<WaitingWork>& waiting_work() const { return waiting_work_; }
 
   void take(std::span<const std::byte> head, Frames&& body);
   void end(const Error& reason);
@@ -58,6 +65,8 @@ class NodeLink final : public std::enable_shared_from_this<NodeLink> {
 
   Node& node_;
   const PeerId peer_;
+  const std::shared_ptr<SessionSender> sender_;
+  const std::shared_ptr<WaitingWork> waiting_work_;
   std::atomic<std::uint64_t> num_questions_{0};
   LinkTables tables_{node_.options()};
   mutable std::mutex mutex_;
@@ -82,6 +91,7 @@ class RemoteActor final : public Receiver {
   }
   void watch(ReceiverPtr watcher) override { link_->watch(target_, watcher, id()); }
   void stop_behind_queue() override { link_->stop(target_); }
+  std::shared_ptr<WaitingWork> waiting_work() const override { return link_->waiting_work(); }
 
   const std::shared_ptr<NodeLink>& link() const { return link_; }
   std::uint64_t target() const { return target_; }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/thread/waiting_work.h"
 #include "core/runtime/envelope.h"
 #include "core/runtime/mailbox.h"
 
@@ -42,6 +43,9 @@ class Receiver {
 
   /// Bytes of the messages that wait for the actor; 0 if they are not in this process.
   virtual std::size_t waiting_bytes() const { return 0; }
+
+  /// Work that a thread can do while it waits for an answer of the actor; null: it sleeps.
+  virtual std::shared_ptr<WaitingWork> waiting_work() const { return nullptr; }
 
   /// The host of this process whose timers and clock an ask uses.
   ActorHost& host() const { return host_; }

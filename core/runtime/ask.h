@@ -84,15 +84,24 @@ void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message,
 template <class R>
 class Answer {
  public:
+  /// `work`: what the waiting thread can do meanwhile; null: nothing.
+  explicit Answer(std::shared_ptr<WaitingWork> work) : waiting_work_(std::move(work)) {}
+
   /// Blocks until the answer or the timeout arrives. Call it once.
-  Result<R> wait() { return result_.get(); }
+  Result<R> wait() {
+    if (waiting_work_ != nullptr) waiting_work_->help_until([this] { return ready(); });
+    return result_.get();
+  }
 
   /// Returns a function that sets the result; it remains valid after this object is destroyed. Call
   /// it once.
   typename Question<R>::Deliver filler() {
     auto promise = std::make_shared<std::promise<Result<R>>>();
     result_ = promise->get_future();
-    return [promise](Result<R> result) { promise->set_value(std::move(result)); };
+    return [promise, work = waiting_work_](Result<R> result) {
+      promise->set_value(std::move(result));
+      if (work != nullptr) work->look_again();
+    };
   }
 
   /// Waits for the answer, at most for so long; returns whether it is there.
@@ -101,6 +110,7 @@ class Answer {
   }
 
  private:
+  std::shared_ptr<WaitingWork> waiting_work_;
   std::future<Result<R>> result_;
 };
 
@@ -108,7 +118,8 @@ class Answer {
 template <Message M, class... Ms>
 requires OneOf<M, Ms...> Answer<ReplyOf<M>> ask(const ActorRef<Ms...>& actor, M&& message,
                                                 std::chrono::nanoseconds timeout) {
-  Answer<ReplyOf<M>> answer;
+  Answer<ReplyOf<M>> answer(actor.receiver() == nullptr ? nullptr
+                                                        : actor.receiver()->waiting_work());
   ask_and_deliver(actor, std::forward<M>(message), timeout, answer.filler());
   return answer;
 }

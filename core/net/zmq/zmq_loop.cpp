@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <utility>
 
@@ -27,6 +28,22 @@ constexpr std::size_t kStreamBytes = 1024;
 /// The maximum number of messages read from one socket before the other sockets are served.
 constexpr int kTurn = 64;
 
+using Events = std::array<epoll_event, 16>;
+
+/// Returns those of the events that came within `milliseconds`; negative: waits until one comes.
+std::span<const epoll_event> wait_for_events(int epoll, Events& events, int milliseconds) {
+  const int count =
+      ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), milliseconds);
+  return std::span(events).first(static_cast<std::size_t>(std::max(count, 0)));
+}
+
+/// Until an event comes, or the time, shorter than epoll_wait can wait, is over.
+void wait_briefly(int epoll, std::chrono::nanoseconds time) {
+  pollfd wait{epoll, POLLIN, 0};
+  const timespec until{.tv_sec = 0, .tv_nsec = time.count()};
+  ::ppoll(&wait, 1, &until, nullptr);
+}
+
 /// Whether a socket holds an unread message; clears `fresh` if it does not.
 bool has_come(PolledSocket& polled) {
   polled.fresh = polled.fresh && is_ready(polled.socket, ZMQ_POLLIN);
@@ -42,8 +59,13 @@ std::unique_ptr<ZmqTransport> ZmqTransport::make(Options options, const Clock& c
 ZmqLoop::ZmqLoop(Options options, const Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
-      wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  FOREBAY_CHECK(wake_fd_);
+      wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      events_(::epoll_create1(EPOLL_CLOEXEC)),
+      waiting_work_(
+          std::make_shared<ZmqWaitingWork>([this](const auto& done) { help_until(done); })) {
+  FOREBAY_CHECK(wake_fd_ && events_);
+  watch(wake_fd_.number());
+  watch(waiting_work_->descriptor());
 }
 
 ZmqLoop::~ZmqLoop() { stop(); }
@@ -51,16 +73,16 @@ ZmqLoop::~ZmqLoop() { stop(); }
 void ZmqLoop::start(TransportHandler& handler) {
   FOREBAY_CHECK(!thread_);
   sessions_.start(handler);
-  const std::lock_guard turn(turn_);  // The new thread waits for this lock until its id is stored.
   thread_ = start_thread("the network", [this] { run(); });
-  thread_id_ = thread_->get_id();
 }
 
 void ZmqLoop::stop() {
-  if (!thread_) return;
-  post([this] { stopping_ = true; });
-  thread_->join();
-  thread_.reset();
+  if (thread_) {
+    post([this] { stopping_ = true; });
+    thread_->join();
+    thread_.reset();
+  }
+  waiting_work_->end();
 }
 
 void ZmqLoop::post(std::function<void()> order) {
@@ -72,6 +94,7 @@ void ZmqLoop::post(std::function<void()> order) {
 }
 
 void ZmqLoop::announce(const SessionPtr& session) {
+  if (turn_.is_mine()) return answering_.push_back(session);  // A callback sends.
   {
     const std::lock_guard lock(mutex_);
     announced_.push_back(session);
@@ -80,7 +103,10 @@ void ZmqLoop::announce(const SessionPtr& session) {
 }
 
 void ZmqLoop::wake() {
-  if (!sleeping_.exchange(false)) return;
+  if (sleeping_.exchange(false)) wake_always();
+}
+
+void ZmqLoop::wake_always() {
   const std::uint64_t one = 1;
   static_cast<void>(!::write(wake_fd_.number(), &one, sizeof(one)));
 }
@@ -93,7 +119,7 @@ Result<std::string> ZmqLoop::listen(const std::string& address) {
                                     "/server.key_secret");
   }
   const HostPort parts = *parse_address(address);
-  if (std::this_thread::get_id() == thread_->get_id()) return open(parts);
+  if (turn_.is_mine()) return open(parts);
   std::promise<Result<std::string>> opened;
   post([&] { opened.set_value(open(parts)); });
   return opened.get_future().get();
@@ -146,7 +172,32 @@ void ZmqLoop::disconnect(const std::string& address) {
   });
 }
 
+class ZmqLoop::Sender final : public SessionSender {
+ public:
+  Sender(ZmqLoop& loop, SessionPtr session) : loop_(loop), session_(std::move(session)) {}
+  Status send(Lane lane, std::span<const std::byte> head, Frames body) override {
+    return loop_.send_to(session_, lane, head, std::move(body));
+  }
+
+ private:
+  ZmqLoop& loop_;
+  const SessionPtr session_;
+};
+
+std::shared_ptr<SessionSender> ZmqLoop::sender(PeerId peer) {
+  SessionPtr session = sessions_.find(peer);
+  if (session == nullptr) return Transport::sender(peer);
+  return std::make_shared<Sender>(*this, std::move(session));
+}
+
 Status ZmqLoop::send(PeerId peer, Lane lane, std::span<const std::byte> head, Frames body) {
+  const SessionPtr session = sessions_.find(peer);
+  if (session == nullptr) return fail(Code::kUnavailable, "the session with the peer is over");
+  return send_to(session, lane, head, std::move(body));
+}
+
+Status ZmqLoop::send_to(const SessionPtr& session, Lane lane, std::span<const std::byte> head,
+                        Frames&& body) {
   const auto too_large = [&](const Frame& frame) {
     return frame.size() > options_.max_frame_bytes;
   };
@@ -155,8 +206,6 @@ Status ZmqLoop::send(PeerId peer, Lane lane, std::span<const std::byte> head, Fr
     return fail(Code::kInvalid, "a message of " + std::to_string(head.size() + bytes_of(body)) +
                                     " bytes is larger than peers accept");
   }
-  const SessionPtr session = sessions_.find(peer);
-  if (session == nullptr) return fail(Code::kUnavailable, "the session with the peer is over");
   Result<bool> first = session->outbox.add(lane, head, std::move(body));
   if (!first) return pass(first);
   if (*first && !send_at_once(session)) announce(session);
@@ -165,7 +214,6 @@ Status ZmqLoop::send(PeerId peer, Lane lane, std::span<const std::byte> head, Fr
 
 bool ZmqLoop::send_at_once(const SessionPtr& session) {
   if (!sleeping_.load(std::memory_order_relaxed)) return false;
-  if (std::this_thread::get_id() == thread_id_) return false;
   const std::unique_lock turn(turn_, std::try_to_lock);
   if (!turn.owns_lock() || sessions_.find(session->number) == nullptr) return false;
   const Time now = clock_.now();
@@ -200,15 +248,38 @@ TransportCounts ZmqLoop::counts() const {
 void ZmqLoop::run() {
   std::unique_lock turn(turn_);
   while (!stopping_) {
-    now_ = clock_.now();
-    sessions_.advance_to(now_);
-    if (now_ >= next_tick_) tick();
-    run_orders();
-    receive_all();
-    send_all();
+    work(false);
     sleep(turn);
   }
   finish();
+}
+
+void ZmqLoop::work(bool is_helped) {
+  now_ = clock_.now();
+  sessions_.advance_to(now_, is_helped);
+  if (now_ >= next_tick_) tick();
+  run_orders();
+  receive_all();
+  send_all();
+}
+
+void ZmqLoop::help_until(const std::function<bool()>& done) {
+  if (turn_.is_mine()) return;  // A callback waits: nothing can come before it returns.
+  while (waiting_work_->waits(done)) {
+    Events events;
+    const auto came = wait_for_events(events_.number(), events, -1);
+    waiting_work_->woke();
+    const std::lock_guard turn(turn_);
+    if (stopping_) return;
+    take_events(came, true);
+    bool more = true;
+    while (more && !stopping_ && !done()) {
+      work(true);
+      more = has_unread() || (deeply_ && !may_sleep());
+    }
+    // The rest is for the transport's own thread: also to try again what a peer does not take.
+    if (more || stopping_ || !unsent_.empty()) wake_always();
+  }
 }
 
 void ZmqLoop::run_orders() {
@@ -220,48 +291,69 @@ void ZmqLoop::run_orders() {
   for (const auto& order : orders) order();
 }
 
-void ZmqLoop::sleep(std::unique_lock<std::mutex>& turn) {
-  std::vector<pollfd> waits = {{wake_fd_.number(), POLLIN, 0}};
-  std::vector<PolledSocket*> sockets = {nullptr};
-  const auto wait_for = [&](PolledSocket& polled) {
-    waits.push_back({polled.fd, POLLIN, 0});
-    sockets.push_back(&polled);
-  };
+template <class Visitor>
+void ZmqLoop::each_socket(Visitor visit) {
   for (const auto& listener : listeners_) {
-    wait_for(listener->router());
-    wait_for(listener->monitor());
+    visit(listener->router(), true);
+    visit(listener->monitor(), true);
   }
   for (const auto& dialer : dialers_) {
     for (std::size_t lane = 0; lane < 2; ++lane) {
-      if (dialer->readable(lane)) wait_for(*dialer->socket(lane));
+      PolledSocket* polled = dialer->socket(lane);
+      if (polled != nullptr) visit(*polled, dialer->readable(lane));
     }
   }
-  if (zap_) wait_for(zap_->socket());
-  const auto fresh = [](const PolledSocket* polled) { return polled != nullptr && polled->fresh; };
-  if (std::ranges::any_of(sockets, fresh)) return;
+  if (zap_) visit(zap_->socket(), true);
+}
+
+void ZmqLoop::watch(int fd) const {
+  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = fd}};
+  FOREBAY_CHECK(::epoll_ctl(events_.number(), EPOLL_CTL_ADD, fd, &event) == 0);
+}
+
+bool ZmqLoop::has_unread() {
+  bool unread = false;
+  each_socket([&](PolledSocket& polled, bool readable) {
+    if (!std::exchange(polled.watched, true)) watch(polled.fd);
+    unread = unread || (readable && polled.fresh);
+  });
+  return unread;
+}
+
+void ZmqLoop::take_events(std::span<const epoll_event> events, bool is_helped) {
+  for (const epoll_event& event : events) {
+    const int fd = event.data.fd;
+    if (fd == waiting_work_->descriptor() && !is_helped) waiting_work_->pass_on();
+    each_socket(
+        [fd](PolledSocket& polled, bool) { polled.fresh = polled.fresh || polled.fd == fd; });
+  }
+}
+
+/// From here on other threads wake this one. False if they have left something before.
+bool ZmqLoop::may_sleep() {
+  sleeping_.store(true);
+  const std::lock_guard lock(mutex_);
+  return orders_.empty() && announced_.empty();
+}
+
+void ZmqLoop::sleep(std::unique_lock<TurnMutex>& turn) {
+  if (has_unread()) return;
   Time wait = std::max(next_tick_ - clock_.now(), Time(0));
   if (!unsent_.empty()) wait = std::min<Time>(wait, kBlockedPause);
-  if (std::exchange(streaming_, false)) {
-    wait = std::min<Time>(wait, kStreamGap);  // Messages sent meanwhile need not wake the thread.
-  } else {
-    sleeping_.store(true);
-    const std::lock_guard lock(mutex_);
-    if (!orders_.empty() || !announced_.empty()) wait = Time(0);
-  }
-  timespec until{};
-  until.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(wait).count();
-  until.tv_nsec = (wait % std::chrono::seconds(1)).count();
+  const bool streams = std::exchange(streaming_, false);  // Messages sent meanwhile wake nobody.
+  if (!streams && !may_sleep()) wait = Time(0);
+  deeply_ = !streams;
   turn.unlock();
-  ::ppoll(waits.data(), waits.size(), &until, nullptr);
+  if (streams) wait_briefly(events_.number(), std::min<Time>(wait, kStreamGap));
+  Events events;
+  const auto came = wait_for_events(
+      events_.number(), events,
+      streams ? 0 : static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
   turn.lock();
+  deeply_ = false;
   sleeping_.store(false);
   slept_ = true;
-  for (std::size_t i = 1; i < waits.size(); ++i) {
-    if (waits[i].revents != 0) sockets[i]->fresh = true;
-  }
-  std::uint64_t wakes = 0;
-  if ((waits[0].revents & POLLIN) != 0)
-    static_cast<void>(!::read(wake_fd_.number(), &wakes, sizeof(wakes)));
+  take_events(came, false);
 }
 
 void ZmqLoop::tick() {
@@ -302,6 +394,7 @@ void ZmqLoop::receive_from(ZmqListener& listener) {
     }
     const std::string route = parts_[0].to_string();
     sessions_.take({.listener = &listener, .route = route}, std::span(parts_).subspan(1));
+    if (i == 0) answer_first();
   }
 }
 
@@ -315,7 +408,14 @@ void ZmqLoop::receive_from(ZmqDialer& dialer, std::size_t lane) {
       continue;
     }
     sessions_.take({.dialer = &dialer, .route = {}, .lane = lane}, parts_);
+    if (i == 0) answer_first();
   }
+}
+
+/// Sends what callbacks have sent, before it is looked for more: a single question is answered as
+/// soon as possible, and answers to many still share parcels.
+void ZmqLoop::answer_first() {
+  if (!answering_.empty()) send_all();
 }
 
 void ZmqLoop::send_all() {
@@ -331,6 +431,8 @@ void ZmqLoop::send_all() {
     }
     announced_.clear();
   }
+  for (SessionPtr& session : answering_) sessions.push_back(std::move(session));
+  answering_.clear();
   std::size_t sent = 0;
   for (const SessionPtr& session : sessions) {
     if (sessions_.find(session->number) == nullptr) continue;

@@ -13,6 +13,10 @@ namespace {
 
 using Kind = WireHeader::Kind;
 
+/// The maximum number of messages delivered before their actors may run. The memory of so few is
+/// taken again by the next ones, from the cache.
+constexpr int kGroup = 8;
+
 std::string_view property(const zmq::message_t& message, const char* name) {
   const char* value = zmq_msg_gets(message.handle(), name);
   return value == nullptr ? std::string_view() : value;
@@ -261,15 +265,26 @@ void ZmqSessions::take_data(const Source& source, const WireHeader& header,
     body.push_back(wrap(std::move(part), options_.received));
   }
   const bool has_body = !body.empty();
-  int entries = 0;
-  bool whole = false;
-  const auto take_entry = [&](std::span<const std::byte> entry) {
-    if (++entries > 1 && has_body) return;  // Frames cannot be assigned to one of several entries.
-    handler_->on_message(session->id, entry, std::exchange(body, {}));
+  int count = 0;
+  EntryReader entries(bytes_in(parts[0]).subspan(WireHeader::kBytes));
+  const auto deliver = [&] {
+    for (int i = 0; i < kGroup; ++i) {
+      const auto entry = entries.next();
+      if (!entry) return false;
+      if (++count > 1 && has_body)
+        continue;  // Frames cannot be assigned to one of several entries.
+      handler_->on_message(session->id, *entry, std::exchange(body, {}));
+    }
+    return !entries.at_end();
   };
-  const auto bytes = bytes_in(parts[0]).subspan(WireHeader::kBytes);
-  handler_->on_messages([&] { whole = read_entries(bytes, take_entry); });
-  if (!whole || (has_body && entries != 1)) garbage(session, "a message of the peer is cut");
+  if (is_helped_) {
+    while (deliver()) {  // A helping thread runs no actors: it may hold what they wait for.
+    }
+  } else {
+    handler_->on_messages(deliver);
+  }
+  if (!entries.at_end() || (has_body && count != 1))
+    garbage(session, "a message of the peer is cut");
 }
 
 void ZmqSessions::garbage(const SessionPtr& session, const std::string& what) {
@@ -309,7 +324,8 @@ void ZmqSessions::say(PolledSocket& socket, const std::string& route, const Wire
 }
 
 void ZmqSessions::end(const SessionPtr& session, const Error& reason, bool say_bye) {
-  session->outbox.end(reason);
+  session->outbox.end({Code::kUnavailable, reason.message});
+  for (ZmqSession::LaneState& lane : session->lanes) lane.going.clear();  // Senders may keep it.
   by_number_.erase(session->number);
   {
     const std::lock_guard lock(mutex_);

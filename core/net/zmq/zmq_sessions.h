@@ -59,7 +59,7 @@ struct ZmqSession {
 ///
 /// Owns the sessions; uses the sockets of listeners and dialers, which the loop owns, and tells the
 /// handler about peers and their messages. All calls but find(PeerId) belong to the
-/// thread of the transport, or to a sender in its place.
+/// thread of the transport, or to a sender or a waiting thread in its place.
 class ZmqSessions {
  public:
   using Time = std::chrono::nanoseconds;
@@ -77,8 +77,12 @@ class ZmqSessions {
   explicit ZmqSessions(const ZmqTransport::Options& options) : options_(options) {}
 
   void start(TransportHandler& handler) { handler_ = &handler; }
-  /// Sets the time for all calls that follow.
-  void advance_to(Time now) { now_ = now; }
+  /// Sets the time for all calls that follow, and whether another thread than the transport's own
+  /// makes them.
+  void advance_to(Time now, bool is_helped) {
+    now_ = now;
+    is_helped_ = is_helped;
+  }
 
   /// Null when the session with `peer` is over. Any thread.
   SessionPtr find(PeerId peer) const;
@@ -133,6 +137,7 @@ class ZmqSessions {
   std::map<std::uint64_t, Handshake> handshakes_;
   TransportCounts counts_;
   Time now_{0};
+  bool is_helped_ = false;
   Time next_beat_{0};
   Time beat_every_{options_.heartbeat};
   std::uint64_t num_peers_ = 0;

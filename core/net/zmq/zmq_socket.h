@@ -26,6 +26,7 @@ struct PolledSocket {
   zmq::socket_t socket;
   int fd;
   bool fresh = true;
+  bool watched = false;  ///< Its descriptor is among those that the transport waits for.
 };
 
 /// Sets the options that all sockets of a transport share. Throws as cppzmq does.

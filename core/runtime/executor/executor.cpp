@@ -96,20 +96,36 @@ void SharedExecutor::nudge() {
   }
 }
 
-void SharedExecutor::run_here(const std::function<void()>& wake) {
-  if (worker_of_thread != nullptr) return wake();  // An executor's own thread, or a guest already.
+void SharedExecutor::run_here(const std::function<bool()>& wake) {
+  if (worker_of_thread != nullptr) {  // An executor's own thread, or a guest already.
+    while (wake()) {
+    }
+    return;
+  }
   Worker guest(*this);
   worker_of_thread = &guest;
-  wake();
-  if (Resumable* work = take_slot(guest)) {
-    const SystemClock clock;
-    const auto until = clock.now() + kGuestTime;
-    auto next = Resumable::Next::kMore;
-    while (next == Resumable::Next::kMore && clock.now() < until) next = work->resume(kGuestTurn);
-    if (next == Resumable::Next::kMore) enqueue(*work);
+  std::chrono::nanoseconds left = kGuestTime;
+  for (bool more = true; more;) {
+    more = wake();
+    if (left.count() > 0) left -= run_slot(guest, left);
   }
   worker_of_thread = nullptr;
   if (Resumable* woken = take_slot(guest)) enqueue(*woken);
+}
+
+std::chrono::nanoseconds SharedExecutor::run_slot(Worker& guest, std::chrono::nanoseconds limit) {
+  Resumable* work = take_slot(guest);
+  if (work == nullptr) return {};
+  const SystemClock clock;
+  const auto start = clock.now();
+  auto now = start;
+  auto next = Resumable::Next::kMore;
+  while (next == Resumable::Next::kMore && now - start < limit) {
+    next = work->resume(kGuestTurn);
+    now = clock.now();
+  }
+  if (next == Resumable::Next::kMore) enqueue(*work);
+  return now - start;
 }
 
 void SharedExecutor::enqueue(Resumable& work) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,9 +46,13 @@ class Executor {
   /// Wakes a sleeping thread, because the backlog of a submitted resumable grows.
   virtual void nudge() = 0;
 
-  /// Calls `wake`, and may run the work that it submits on the calling thread, within a short
-  /// limit. When a thread waits for an answer, waking another thread takes longest.
-  virtual void run_here(const std::function<void()>& wake) { wake(); }
+  /// Calls `wake` until it returns false, and may run the work that it submits on the calling
+  /// thread in between, within a short limit. When a thread waits for an answer, waking another
+  /// thread takes longest; and what is handled at once is still in the cache.
+  virtual void run_here(const std::function<bool()>& wake) {
+    while (wake()) {
+    }
+  }
 };
 
 /// A thread for one actor that blocks or computes. Ends with the actor.
@@ -100,7 +105,7 @@ class SharedExecutor final : public Executor {
 
   void submit(Resumable& work) override;
   void nudge() override;
-  void run_here(const std::function<void()>& wake) override;
+  void run_here(const std::function<bool()>& wake) override;
 
  private:
   struct Worker;
@@ -112,6 +117,8 @@ class SharedExecutor final : public Executor {
   static Resumable* take_slot(Worker& worker);
   Resumable* pop_queue();  // under mutex_
   void enqueue(Resumable& work);
+  /// Runs what is in the guest's slot; returns the time that it took.
+  std::chrono::nanoseconds run_slot(Worker& guest, std::chrono::nanoseconds limit);
   Worker* this_worker() const;
 
   static thread_local Worker* worker_of_thread;  // NOLINT: of any executor.

@@ -5,6 +5,7 @@
 #include "tests/core/runtime/actor_fixture.h"
 #include "tests/core/runtime/pool_fixture.h"
 #include "tests/support/manual_clock.h"
+#include "tests/support/wait_until.h"
 
 #include "tests/support/catch.h"
 
@@ -157,6 +158,53 @@ class StuckActor final : public ActorOf<StuckActor, Sum, Finish> {
  private:
   Gate& gate_;
 };
+
+/// Counts what it handles, and what of it on the test's thread; may take time.
+class WhereActor final : public ActorOf<WhereActor, Numbered> {
+ public:
+  WhereActor(std::atomic<int>& handled, std::atomic<int>& here, std::chrono::microseconds takes)
+      : handled_(handled), here_(here), takes_(takes) {}
+
+  Status on(const Numbered&, Context& context) {
+    if (std::this_thread::get_id() == test_) ++here_;
+    const auto end = context.clock().now() + takes_;
+    while (context.clock().now() < end) std::this_thread::yield();
+    ++handled_;
+    return {};
+  }
+
+ private:
+  const std::thread::id test_ = std::this_thread::get_id();  // of the thread that makes it
+  std::atomic<int>& handled_;
+  std::atomic<int>& here_;
+  const std::chrono::microseconds takes_;
+};
+
+TEST_CASE("a thread that wakes an actor again and again runs it in between, for a short time",
+          "[core][actor]") {
+  const SystemClock clock;
+  ActorSystem system({}, clock);
+  std::atomic<int> handled = 0;
+  std::atomic<int> here = 0;
+  const bool slow = GENERATE(false, true);
+  const auto actor = system.spawn({.name = "where"}, [&] {
+    return std::make_unique<WhereActor>(handled, here, slow ? 1ms : 0ms);
+  });
+  constexpr int kLots = 10;
+  int lots = 0;
+  int handled_before_second = 0;
+  system.host().executor().run_here([&] {
+    if (lots == 1) handled_before_second = handled;
+    for (int i = 0; i < 8; ++i) REQUIRE(actor.tell(Numbered{}));
+    return ++lots < kLots;
+  });
+  CHECK(lots == kLots);
+  CHECK(handled_before_second == 8);
+  wait_until([&] { return handled == 8 * kLots; });
+  CHECK(here >= 8);
+  if (slow) CHECK(here == 8);  // The first turn took longer than the limit: other threads go on.
+  system.shutdown(ActorHost::Stop::kDrain);
+}
 
 TEST_CASE("a thread that asks an actor that is stuck gets kTimeout", "[core][ask]") {
   const SystemClock clock;

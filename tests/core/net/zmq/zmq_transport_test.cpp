@@ -156,6 +156,21 @@ TEST_CASE("a client retries until a server listens, and reconnects when another 
   CHECK(second.handler.wait_messages(1).messages.at(0).head == "to the second");
 }
 
+TEST_CASE("what sends to one session refuses when it is over", "[core][net]") {
+  Side server;
+  Side client;
+  REQUIRE(client.transport.connect(server.transport.listen("127.0.0.1:0").value()));
+  const auto sender = client.transport.sender(client.peer());
+  REQUIRE(sender->send(Lane::kControl, bytes_of_text("one"), {}));
+  REQUIRE(sender->send(Lane::kBulk, bytes_of_text("two"), {frame_of("frame")}));
+  CHECK(server.handler.wait_messages(2).messages.size() == 2);
+  server.transport.close(server.peer(), "enough");
+  client.handler.wait_down(1);
+  CHECK(sender->send(Lane::kControl, bytes_of_text("late"), {}).error().code == Code::kUnavailable);
+  const auto late = client.transport.sender(client.peer());
+  CHECK(late->send(Lane::kControl, bytes_of_text("late"), {}).error().code == Code::kUnavailable);
+}
+
 TEST_CASE("a full lane refuses messages, and an empty one takes any size", "[core][net]") {
   ZmqTransport::Options options;
   options.outbox.waiting_bytes = {1000, 1000};
