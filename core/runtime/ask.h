@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/runtime/actor_host.h"
 #include "core/runtime/actor_ref.h"
+#include "core/runtime/executor/executor.h"
 #include "core/runtime/timer_queue.h"
 
 namespace forebay {
@@ -89,7 +90,10 @@ class Answer {
 
   /// Blocks until the answer or the timeout arrives. Call it once.
   Result<R> wait() {
-    if (waiting_work_ != nullptr) waiting_work_->help_until([this] { return ready(); });
+    // A shared thread would hold up the actors that it wakes while it helps.
+    if (waiting_work_ != nullptr && !SharedExecutor::is_on_thread()) {
+      waiting_work_->help_until([this] { return ready(); });
+    }
     return result_.get();
   }
 

@@ -18,7 +18,7 @@ ZmqWaitingWork::ZmqWaitingWork(Work work)
 void ZmqWaitingWork::help_until(const std::function<bool()>& done) {
   if (helping_.load() == std::this_thread::get_id()) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  if (!lock.owns_lock() || ended_.load()) return;
   helping_.store(std::this_thread::get_id());
   work_([&] { return ended_.load() || done(); });
   helping_.store({});

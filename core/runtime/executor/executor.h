@@ -107,6 +107,10 @@ class SharedExecutor final : public Executor {
   void nudge() override;
   void run_here(const std::function<bool()>& wake) override;
 
+  /// Whether the calling thread runs the work of a shared executor: work that it submits waits for
+  /// it, unless another thread looks for work.
+  static bool is_on_thread() { return worker_of_thread != nullptr; }
+
  private:
   struct Worker;
 

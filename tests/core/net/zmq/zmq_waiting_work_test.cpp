@@ -1,3 +1,5 @@
+#include "core/net/zmq/zmq_waiting_work.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -199,4 +201,15 @@ TEST_CASE("a callback that waits does not work in its own place", "[core][net]")
 }
 
 }  // namespace
+
+TEST_CASE("nothing of a transport is used after its end", "[core][net]") {
+  int worked = 0;
+  ZmqWaitingWork work([&](const std::function<bool()>&) { ++worked; });
+  work.help_until(never);
+  CHECK(worked == 1);
+  work.end();
+  work.help_until(never);
+  CHECK(worked == 1);
+}
+
 }  // namespace forebay
