@@ -11,25 +11,37 @@ TrainLoop::TrainLoop(Model& model, BatchSource& source, const Clock& clock, Opti
 }
 
 Result<TrainProgress> TrainLoop::run(const std::atomic<bool>& stop) {
-  began_ = last_save_ = clock_.now();
-  while (!stop.load() && (options_.max_batches == 0 || progress_.batches < options_.max_batches)) {
-    progress_.enough = options_.enough && options_.enough();
-    if (progress_.enough) break;
-    const auto asked = clock_.now();
-    auto batch = source_.next();
-    progress_.waited += clock_.now() - asked;
-    if (!batch) return pass(batch);
-    if (*batch == nullptr) break;
-    if (auto trained = train_on(**batch); !trained) return pass(trained);
-    batch->reset();
-    if (options_.on_step) {
-      if (auto reported = options_.on_step(progress_); !reported) return pass(reported);
-    }
-    if (auto kept = save_if_due(); !kept) return pass(kept);
-  }
-  progress_.stopped = stop.load();
-  progress_.elapsed = clock_.now() - began_;
+  begin();
+  Result<bool> goes_on = true;
+  while (goes_on && *goes_on) goes_on = step(stop);
+  if (!goes_on) return pass(goes_on);
   return progress_;
+}
+
+Result<bool> TrainLoop::step(const std::atomic<bool>& stop) {
+  if (stop.load() || (options_.max_batches > 0 && progress_.batches >= options_.max_batches)) {
+    return end(stop.load());
+  }
+  progress_.enough = options_.enough && options_.enough();
+  if (progress_.enough) return end(stop.load());
+  const auto asked = clock_.now();
+  auto batch = source_.next();
+  progress_.waited += clock_.now() - asked;
+  if (!batch) return pass(batch);
+  if (*batch == nullptr) return end(stop.load());
+  if (auto trained = train_on(**batch); !trained) return pass(trained);
+  batch->reset();
+  if (options_.on_step) {
+    if (auto reported = options_.on_step(progress_); !reported) return pass(reported);
+  }
+  if (auto kept = save_if_due(); !kept) return pass(kept);
+  return true;
+}
+
+bool TrainLoop::end(bool stopped) {
+  progress_.stopped = stopped;
+  progress_.elapsed = clock_.now() - began_;
+  return false;
 }
 
 Status TrainLoop::train_on(const Batch& batch) {

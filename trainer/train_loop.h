@@ -75,7 +75,7 @@ struct TrainProgress {
 
 /// Pulls batches from a source and trains a model on them until the source ends or a flag stops it.
 ///
-/// Owns the run's figures only. Runs on the thread that calls `run`, which is the model's. Stops
+/// Owns the run's figures only. Runs on the thread that calls it, which is the model's. Stops
 /// between two batches; the source must be stopped as well, so that it returns no more batches, and
 /// a stop then takes one step at most. A batch is done once the model has stepped on it.
 class TrainLoop {
@@ -99,13 +99,20 @@ class TrainLoop {
 
   TrainLoop(Model& model, BatchSource& source, const Clock& clock, Options options);
 
-  /// Runs to the end. Returns the source's or the model's error.
+  /// Starts the run's clock.
+  void begin() { began_ = last_save_ = clock_.now(); }
+  /// Waits for the next batch and trains on it. False: the run has ended. Returns the source's or
+  /// the model's error.
+  Result<bool> step(const std::atomic<bool>& stop);
+
+  /// Runs from the begin to the end.
   Result<TrainProgress> run(const std::atomic<bool>& stop);
 
   /// The progress so far, also after an error.
   const TrainProgress& progress() const { return progress_; }
 
  private:
+  bool end(bool stopped);
   Status train_on(const Batch& batch);
   Status save_if_due();
 

@@ -62,7 +62,7 @@ Result<CheckpointStore::Found> Checkpointing::restore(Model& model,
   return found;
 }
 
-Status Checkpointing::began(const Clock& clock) {
+Status Checkpointing::began(const Clock& clock, std::function<void()> ended) {
   if (store_ && begin_ == Begin::kRestart) {
     if (auto cleared = store_->clear(); !cleared) return cleared;
   }
@@ -74,6 +74,7 @@ Status Checkpointing::began(const Clock& clock) {
     if (!events->stop_requested()) return std::nullopt;
     return grace - grace / kGraceForTheRest - events->stop->since();
   };
+  from_.on_ended = std::move(ended);
   saver_ = std::make_unique<Saver>(*store_, clock, from_);
   return {};
 }

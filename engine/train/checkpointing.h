@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,13 +38,16 @@ class Checkpointing {
   /// if there is none or if the run starts from the beginning. Reports damaged checkpoints.
   Result<CheckpointStore::Found> restore(Model& model, const CheckpointStore::Accept& accept);
   /// To be called when the run has begun and cannot be refused any more: removes the checkpoints
-  /// that a restart discards, and reports from which one a resume continues.
-  Status began(const Clock& clock);
+  /// that a restart discards, and reports from which one a resume continues. `ended` is called on
+  /// any thread when a checkpoint has ended, so that the model's calls collect().
+  Status began(const Clock& clock, std::function<void()> ended = {});
 
   /// Starts a checkpoint in the background; returns false if one is in progress.
   Result<bool> save(Model& model, TrainState state) {
     return saver_->save(model, std::move(state));
   }
+  /// Reports the error of a checkpoint that has ended.
+  void collect() { saver_->collect(); }
   /// Writes the last checkpoint, after the last step: within `run.grace` after a stop request.
   /// Reports the lost batches if the time is too short.
   Saver::Ended finish(Model& model, TrainState state);

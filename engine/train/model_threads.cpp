@@ -54,12 +54,7 @@ void ModelThreads::use(int threads) {
 }
 
 void ModelThreads::after_step(std::uint64_t rows, std::chrono::nanoseconds trained) {
-  if (!may_change_) return;
-  if (const int asked = asked_.exchange(0); asked > 0) {
-    fixed_ = true;
-    use(asked);
-  }
-  if (fixed_ || most_ < 2) return;
+  if (!may_change_ || fixed_ || most_ < 2) return;
   ++steps_;
   const auto lasted = trained - trained_before_;
   if (lasted < kWindow || steps_ < kFewestSteps) return;
@@ -87,7 +82,12 @@ void ModelThreads::note(const tuner::ThreadTrial& trial) {
              format_rate(trial.rate_before));
 }
 
-Result<std::string> ModelThreads::set(int threads) {
+void ModelThreads::fix(int threads) {
+  fixed_ = true;
+  use(threads);
+}
+
+Result<std::string> ModelThreads::check(int threads) const {
   if (!may_change_) {
     return fail(Code::kInvalid,
                 "trainer.threads stays as the job file has it: trainer.deterministic = true");
@@ -97,7 +97,6 @@ Result<std::string> ModelThreads::set(int threads) {
                                     ", but must be within 1 to " + std::to_string(most_) +
                                     ", the run's pipeline.cpus");
   }
-  asked_ = threads;
   return "trainer.threads = " + std::to_string(threads);
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
@@ -21,7 +20,7 @@ namespace forebay {
 /// Measures windows of training, passes them to a tuner::ThreadSearch and applies its result while
 /// the tuner's mode is on. Each trial is a line of threads.jsonl in the job's folder; each change
 /// is reported. With `deterministic`, the default, it does nothing. Belongs to the model's thread
-/// except set() and threads().
+/// except check().
 class ModelThreads {
  public:
   struct Hooks {
@@ -45,11 +44,12 @@ class ModelThreads {
   /// To be called after each step with the rows and the training time of the run so far.
   void after_step(std::uint64_t rows, std::chrono::nanoseconds trained);
 
-  /// Handles `forebay set trainer.threads=N` on any thread: uses N from the next step on and ends
-  /// the trials.
-  Result<std::string> set(int threads);
+  /// Checks `forebay set trainer.threads=N` on any thread; returns the description of the change.
+  Result<std::string> check(int threads) const;
+  /// Uses a number that was checked, and ends the trials.
+  void fix(int threads);
 
-  int threads() const { return using_.load(std::memory_order_relaxed); }
+  int threads() const { return using_; }
 
  private:
   void use(int threads);
@@ -61,8 +61,7 @@ class ModelThreads {
   Model& model_;
   tuner::ThreadSearch search_;
   std::ofstream log_;
-  std::atomic<int> using_;
-  std::atomic<int> asked_{0};  // set by the user; 0: not set
+  int using_;
   bool fixed_ = false;
   std::uint64_t steps_ = 0;  // this and below: of the current window
   std::uint64_t rows_before_ = 0;

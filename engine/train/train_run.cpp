@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <string_view>
 #include <utility>
 
+#include "core/runtime/actor.h"
+#include "core/runtime/ask.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/policy_checkpoint.h"
@@ -16,6 +19,8 @@ namespace forebay {
 namespace {
 
 constexpr std::chrono::seconds kTablesPeriod{1};
+/// As that of a process's first thread: libtorch and libraries of users need no less.
+constexpr std::size_t kTrainerStack = std::size_t{8} << 20;
 
 TrainRun::Options with_stop(TrainRun::Options options, StopSource& nobody) {
   if (options.events.stop == nullptr) options.events.stop = &nobody;
@@ -28,22 +33,102 @@ std::string without(const Checkpoint& checkpoint) {
 
 }  // namespace
 
+/// Caller → trainer: begin; the answer is the run's end.
+struct TrainRun::Begin {
+  static constexpr std::string_view kTag = "train.begin/1";
+  using Reply = std::unique_ptr<TrainEnd>;
+};
+
+/// Trainer → itself: take the next step.
+struct TrainRun::Step {
+  static constexpr std::string_view kTag = "train.step/1";
+};
+
+/// Checkpoint writer → trainer: a checkpoint has ended.
+struct TrainRun::CheckpointEnded {
+  static constexpr std::string_view kTag = "train.checkpoint_ended/1";
+};
+
+/// User → trainer: so many threads for the model from the next step on.
+struct TrainRun::SetThreads {
+  static constexpr std::string_view kTag = "train.set_threads/1";
+  int threads = 0;
+};
+
+class TrainRun::Trainer final : public ActorOf<Trainer, Begin, Step, CheckpointEnded, SetThreads> {
+ public:
+  explicit Trainer(TrainRun& run) : run_(run) {}
+  ~Trainer() override { run_.let_go(); }
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  Result<Begin::Reply> on(const Begin&, std::unique_ptr<Replier<Begin::Reply>>& caller,
+                          Context& context) {
+    caller_ = std::move(caller);
+    go_on(run_.begin(), context);
+    return Begin::Reply();
+  }
+  Status on(const Step&, Context& context) {
+    go_on(run_.step(), context);
+    return {};
+  }
+  Status on(const CheckpointEnded&, Context&) {
+    run_.checkpoints_->collect();
+    return {};
+  }
+  Status on(const SetThreads& set, Context&) {
+    run_.threads_->fix(set.threads);
+    return {};
+  }
+
+ private:
+  void go_on(std::optional<TrainEnd> end, Context& context) {
+    if (end) return caller_->answer(std::make_unique<TrainEnd>(std::move(*end)));
+    deliver(*self(context).receiver(), Step{});  // Behind the messages that came meanwhile.
+  }
+
+  TrainRun& run_;
+  std::unique_ptr<Replier<Begin::Reply>> caller_;  // answers when destroyed, if the trainer crashed
+};
+
 TrainRun::TrainRun(JobSpec job, Options options)
     : job_(std::move(job)),
       options_(with_stop(std::move(options), nobody_)),
       stop_(*options_.events.stop),
       first_threads_(ModelThreads::first(job_, available_cpus(),
-                                         options_.ranks ? options_.ranks->local_size : 1)) {
+                                         options_.ranks ? options_.ranks->local_size : 1)),
+      actors_(clock_) {
   job_.trainer.threads = ModelThreads::most(job_, first_threads_);
 }
 
+TrainRun::~TrainRun() = default;
+
 TrainEnd TrainRun::run() {
-  TrainEnd end = run_to_end();
-  if (session_) session_->finish(describe(end.how), end.error.message);
-  return end;
+  trainer_ = actors_.spawn({.name = "trainer",
+                            .stack_bytes = kTrainerStack,
+                            .on_crash = [this](const Error& crash) { crash_ = crash; }},
+                           [this] { return std::make_unique<Trainer>(*this); });
+  auto end = ask(trainer_, Begin{}).wait();
+  if (end) return std::move(**end);
+  return TrainEnd::failed(std::move(crash_));
 }
 
-TrainEnd TrainRun::run_to_end() {
+void TrainRun::let_go() {
+  if (session_ && !crash_.message.empty()) {
+    session_->end(crash_.message);
+    session_->finish(describe(TrainEnd::How::kFailed), crash_.message);
+  }
+  loop_.reset();
+  log_.reset();
+  threads_.reset();
+  checkpoints_.reset();
+  evaluating_.reset();
+  session_.reset();
+  trained_ = {};
+  leading_.reset();
+}
+
+std::optional<TrainEnd> TrainRun::begin() {
   auto session =
       Session::open(job_, {.command = "train",
                            .events = options_.events,
@@ -52,19 +137,33 @@ TrainEnd TrainRun::run_to_end() {
   if (!session) return TrainEnd::refused(session.error());
   session_ = std::move(*session);
   auto leading = Leading::open(job_, options_.ranks, stop_, options_.events);
-  if (!leading && stop_.requested()) return TrainEnd::stopped(stop_.signal()).now();
-  if (!leading) return end_of_meeting(leading.error()).now();
+  if (!leading && stop_.requested()) return finished(TrainEnd::stopped(stop_.signal()).now());
+  if (!leading) return finished(end_of_meeting(leading.error()).now());
   leading_ = std::move(*leading);
-  if (auto status = prepare(); !status) return end_unprepared(status.error());
-  auto progress = train();
+  if (auto status = prepare(); !status) return finished(end_unprepared(status.error()));
+  if (auto status = begin_training(); !status) return end(status);
+  return std::nullopt;
+}
+
+std::optional<TrainEnd> TrainRun::step() {
+  auto goes_on = loop_->step(stop_.flag());
+  if (goes_on && *goes_on) return std::nullopt;
+  return end(goes_on ? Status() : Status(pass(goes_on)));
+}
+
+TrainEnd TrainRun::end(const Status& trained) {
+  if (loop_) reached_ = loop_->progress();
   session_->end_stream();
-  session_->end(progress ? "" : progress.error().message);
-  end_saving(progress.has_value());
-  if (!progress) {
-    leading_->end(fail(progress.error().code, progress.error().message), stop_.signal());
-    return end_with(TrainEnd::failed(progress.error()).now());
-  }
-  return finish(*progress);
+  session_->end(trained ? "" : trained.error().message);
+  end_saving(trained.has_value());
+  if (trained) return finished(finish(reached_));
+  leading_->end(fail(trained.error().code, trained.error().message), stop_.signal());
+  return finished(end_with(TrainEnd::failed(trained.error()).now()));
+}
+
+TrainEnd TrainRun::finished(TrainEnd end) {
+  session_->finish(describe(end.how), end.error.message);
+  return end;
 }
 
 // The other ranks end in the same way as this one: the run failed only if a rank was lost.
@@ -94,10 +193,13 @@ Status TrainRun::prepare() {
   if (auto status = start(); !status) return status;
   const auto& found = evaluating_->found();
   const bool evaluated = !found.empty() && found.back().step == job_run().begin().batches;
-  auto log = TrainLog::open(job_, job_run().begin(), log_kept_, evaluated);
+  const auto note = [this](const std::string& line) { session_->watch().note(line); };
+  auto log = TrainLog::open(job_, job_run().begin(), note, log_kept_, evaluated);
   if (!log) return pass(log);
   log_.emplace(std::move(*log));
-  return checkpoints_->began(job_run().clock());
+  return checkpoints_->began(job_run().clock(), [trainer = trainer_] {
+    static_cast<void>(trainer.tell(CheckpointEnded{}));  // A trainer that has ended needs none.
+  });
 }
 
 Status TrainRun::make_model() {
@@ -171,16 +273,21 @@ Status TrainRun::start() {
   return session_->start(trained_.resident_bytes + evaluating_->free_bytes(), kAll);
 }
 
-Result<TrainProgress> TrainRun::train() {
+Status TrainRun::begin_training() {
   RunWatch& watch = session_->watch();
   Tuning& tuning = session_->tuning();
   threads_.emplace(
       job_, first_threads_, job_.trainer.threads, *trained_.model,
       ModelThreads::Hooks{.acts = [&tuning] { return tuning.acts(); },
                           .say = [&watch](const std::string& line) { watch.note(line); }});
-  tuning.take_threads([this](int threads) { return threads_->set(threads); });
+  tuning.take_threads([this](int threads) -> Result<std::string> {
+    auto set = threads_->check(threads);
+    if (!set) return set;
+    if (auto told = trainer_.tell(SetThreads{threads}); !told) return pass(told);
+    return set;
+  });
   // Makes up for an evaluation that the previous run's stop prevented.
-  if (auto done = evaluate_after(job_run().begin()); !done) return pass(done);
+  if (auto done = evaluate_after(job_run().begin()); !done) return done;
   paused_before_ = job_run().source().paused();
   TrainLoop::Options options;
   options.start = job_run().begin();
@@ -195,10 +302,10 @@ Result<TrainProgress> TrainRun::train() {
   if (checkpoints_->kept()) {
     options.save = [this](const TrainProgress& progress) { return save(progress); };
   }
-  TrainLoop loop(*trained_.model, leading_->dealt(job_run().source()), job_run().clock(), options);
-  auto progress = loop.run(stop_.flag());
-  reached_ = loop.progress();
-  return progress;
+  loop_.emplace(*trained_.model, leading_->dealt(job_run().source()), job_run().clock(),
+                std::move(options));
+  loop_->begin();
+  return {};
 }
 
 void TrainRun::log_step(const TrainProgress& progress) {
@@ -212,7 +319,6 @@ void TrainRun::log_step(const TrainProgress& progress) {
   }
   show_tables();
   log_->step(progress, trained_.model->learning_rate(), paused);
-  if (const std::string note = log_->take_note(); !note.empty()) session_->watch().note(note);
 }
 
 // A copy of the counts takes a microsecond, so not with each step.
@@ -326,6 +432,7 @@ void TrainRun::record(std::uint64_t step, const Quality& quality) {
 }
 
 TrainEnd TrainRun::end_with(TrainEnd end) {
+  log_->flush();  // The process may end without destructors.
   remove_tables(job_.trainer, leading_->ranks());
   return end;
 }

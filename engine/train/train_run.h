@@ -5,7 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
+#include "core/runtime/actor_ref.h"
+#include "core/runtime/own_threads.h"
 #include "engine/job/job_spec.h"
 #include "engine/process/stop_source.h"
 #include "engine/ranks/rank_environment.h"
@@ -24,8 +27,11 @@ namespace forebay {
 
 /// One training run, from its job to its outcome.
 ///
-/// Owns the session, the model, its checkpoints and its evaluation. run() is called once, on the
-/// thread that becomes the model's. Every refusal happens before anything was started or removed.
+/// Owns the trainer: an actor on a thread of its own, on which the session, the model, its
+/// checkpoints and its evaluation are made, used and destroyed. It takes a step a message and sends
+/// itself the next one, so that it handles others between two steps; it is never restarted, since
+/// its state is the run's. run() is called once, and its caller waits for the trainer's answer.
+/// Every refusal happens before anything was started or removed.
 class TrainRun {
  public:
   struct Options {
@@ -37,13 +43,29 @@ class TrainRun {
   };
 
   TrainRun(JobSpec job, Options options);
+  ~TrainRun();
+  TrainRun(const TrainRun&) = delete;
+  TrainRun& operator=(const TrainRun&) = delete;
 
   const JobSpec& job() const { return job_; }
 
   TrainEnd run();
 
  private:
-  TrainEnd run_to_end();
+  struct Begin;
+  struct Step;
+  struct CheckpointEnded;
+  struct SetThreads;
+  class Trainer;
+
+  /// Everything before the first step. Returns the end of a run that cannot begin.
+  std::optional<TrainEnd> begin();
+  Status begin_training();
+  /// Trains on the next batch. Returns the end of a run that ended.
+  std::optional<TrainEnd> step();
+  TrainEnd end(const Status& trained);
+  /// Destroys all that begin() made.
+  void let_go();
   Status prepare();
   Status make_model();
   Status resume();
@@ -52,7 +74,6 @@ class TrainRun {
   Status begin_again();
   Status start();
   TrainEnd end_unprepared(const Error& why);
-  Result<TrainProgress> train();
   /// Evaluates the model if an evaluation is due.
   Status evaluate_after(const Position& position);
   void log_step(const TrainProgress& progress);
@@ -63,7 +84,9 @@ class TrainRun {
   void end_saving(bool trained);
   TrainEnd finish(const TrainProgress& progress);
   Status evaluate_at_end(const Position& position, TrainReport& report);
-  /// Removes files that only this run needs.
+  /// Records how the run ended.
+  TrainEnd finished(TrainEnd end);
+  /// Removes files that only this run needs, and writes the log.
   TrainEnd end_with(TrainEnd end);
   JobRun& job_run() { return session_->run(); }
   const JobRun& job_run() const { return session_->run(); }
@@ -80,12 +103,17 @@ class TrainRun {
   const int first_threads_;  // the model's threads at the start
   std::optional<ModelThreads> threads_;
   std::optional<TrainLog> log_;
+  std::optional<TrainLoop> loop_;
   LossWindow losses_;                          // of the resumed run
   std::string log_kept_;                       // of the resumed run: TrainLog::kept
   std::chrono::nanoseconds paused_before_{0};  // before the first step
   std::chrono::nanoseconds tables_shown_{0};
   TrainProgress reached_;
   std::optional<Saver::Ended> saved_;  // absent if the job keeps no checkpoints
+  Error crash_;                        // of the trainer, once it has one
+  SystemClock clock_;
+  OwnThreads actors_;  // destroyed first: the trainer uses all of the above
+  ActorRef<Begin, Step, CheckpointEnded, SetThreads> trainer_;
 };
 
 }  // namespace forebay

@@ -131,7 +131,7 @@ TEST_CASE_METHOD(ThreadsFixture, "a deterministic job keeps the threads of its j
   train(threads, 40, 1000);
   CHECK(model.recorded.empty());
   CHECK(threads.threads() == 1);
-  auto refused = threads.set(2);
+  auto refused = threads.check(2);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.find("trainer.deterministic") != std::string::npos);
 }
@@ -149,11 +149,11 @@ TEST_CASE_METHOD(ThreadsFixture, "nothing is tried while the tuner does not act"
 
 TEST_CASE_METHOD(ThreadsFixture, "threads set by the user stay", "[tools][threads]") {
   ModelThreads threads = made();
-  CHECK_FALSE(threads.set(0));
-  CHECK_FALSE(threads.set(3));
-  REQUIRE(threads.set(2));
-  CHECK(threads.threads() == 1);  // Not before the next step.
-  train(threads, 1, 1000);
+  CHECK_FALSE(threads.check(0));
+  CHECK_FALSE(threads.check(3));
+  REQUIRE(threads.check(2));
+  CHECK(threads.threads() == 1);
+  threads.fix(2);
   CHECK(threads.threads() == 2);
   train(threads, 100, 1000);
   CHECK(model.recorded == std::vector<int>{1, 2});
