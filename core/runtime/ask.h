@@ -86,7 +86,7 @@ template <class R>
 class Answer {
  public:
   /// `work`: what the waiting thread can do meanwhile; null: nothing.
-  explicit Answer(std::shared_ptr<WaitingWork> work) : waiting_work_(std::move(work)) {}
+  explicit Answer(std::shared_ptr<WaitingWork> work = nullptr) : waiting_work_(std::move(work)) {}
 
   /// Blocks until the answer or the timeout arrives. Call it once.
   Result<R> wait() {

@@ -136,9 +136,10 @@ LookAhead::LookAhead(TableStorage& storage, std::size_t shares, ThreadTeam* team
 void LookAhead::prefetch(std::shared_ptr<const Batch> batch) {
   if (batch == nullptr) return forget();
   asking_([&] {
-    Asked next{batch.get(), batch->number, ++turns_, {}};
-    next.answer = ask(actor_, Prepare{std::move(batch), turns_});
-    asked_.push_back(std::move(next));
+    const Batch* const announced = batch.get();
+    const std::uint64_t number = announced->number;
+    const std::uint64_t turn = ++turns_;
+    asked_.push_back({announced, number, turn, ask(actor_, Prepare{std::move(batch), turn})});
   });
 }
 

@@ -103,6 +103,8 @@ TEST_CASE("a cut on trial begins with actors in proportion to the stages' times"
     CHECK(back.beliefs.outcome ==
           "stages in groups load, decode+shuffle: 10 splits/s, 10 before; back to "
           "load+decode+shuffle");
+    // Four decisions before the trial, and one more.
+    CHECK_THAT(policy->learned_state(), Catch::Contains(R"("|++":"5")"));
   }
 }
 
@@ -152,7 +154,7 @@ TEST_CASE("a state that does not fit is not restored", "[tuner][cuts]") {
        {std::string(), std::string("[]"), state("|++", R"({"|++":"broken"})"),
         state("|+", R"({"|+":"3"})"), state("+++", R"({"+++":"3"})"),
         state("|+|", R"({"|++":"3"})"), state("|++", R"({"|++":3})"), state("|++", "3"),
-        state("|x+", R"({"|x+":"3"})"),
+        state("|x+", R"({"|x+":"3"})"), state("|++", R"({"|++":"3","|x+":"3"})"),
         std::string(R"({"forebay_cuts":2,"joins":"|++","states":{"|++":"3"}})"),
         std::string(R"({"forebay_cuts":1,"joins":3,"states":{"|++":"3"}})")}) {
     INFO(text);

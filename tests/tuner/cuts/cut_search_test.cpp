@@ -15,7 +15,7 @@ CutInterval waiting(double splits_per_second) {
 }
 
 CutInterval computing(double splits_per_second) {
-  return {.splits_per_second = splits_per_second, .cpu = 0.99, .waiting = {0.1, 0.05, 0}};
+  return {.splits_per_second = splits_per_second, .cpu = 0.99, .waiting = {0.1, 0.02, 0}};
 }
 
 /// Adds intervals until a trial begins, at most 20; returns their number.
@@ -95,11 +95,21 @@ TEST_CASE("nothing is tried while the rate grows, or the trainer is fed", "[tune
   CHECK(until_trial(fed, seen) == 20);
 }
 
+TEST_CASE("nothing is tried where the CPUs have little room and are no limit", "[tuner][cuts]") {
+  CutSearch search(kMay, kLoadApart);
+  CutInterval seen = waiting(10);
+  seen.waiting[2] = 0.9;
+  seen.cpu = 0.9;
+  CHECK(until_trial(search, seen) == 20);
+  seen.cpu = 0.8;
+  CHECK(until_trial(search, seen) == 1);
+}
+
 TEST_CASE("where the CPUs are the limit, stages are joined again, those that are alike first",
           "[tuner][cuts]") {
   CutSearch search(kMay, kApart);
   until_trial(search, computing(10));
-  CHECK(search.joins() == Joins{false, true, false});
+  CHECK(search.joins() == kLoadApart);
   until_verdict(search, computing(11));
   until_trial(search, computing(11));
   CHECK(search.joins() == kMay);
