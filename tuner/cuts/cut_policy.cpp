@@ -133,11 +133,12 @@ Proposal CutPolicy::decide(const Observation& observed) {
 
 /// Whether the cuts that were proposed may still come; if they do not, those that stand are taken.
 bool CutPolicy::waits_for_cuts(const Joins& stand) {
-  if (stand == search_.joins() || !last_) {
+  const bool begins_anew = !last_ && restored_;
+  if (stand == search_.joins() || begins_anew) {
     late_ = 0;
     return false;
   }
-  if (++late_ <= kPatience) return true;
+  if (last_ && ++late_ <= kPatience) return true;
   search_.adopt(stand);
   late_ = 0;
   return false;
@@ -202,6 +203,7 @@ bool CutPolicy::restore(std::string_view text) {
   inner_ = std::move(*inner);
   joins_ = *joins;
   search_.adopt(*joins);
+  restored_ = true;
   return true;
 }
 

@@ -118,6 +118,10 @@ TEST_CASE("CPUs that others take are no room for a cut", "[tuner][cuts]") {
   }
 }
 
+TEST_CASE("a policy that takes over begins with the cuts that stand", "[tuner][cuts]") {
+  CHECK(cut_policy()->decide(seen_with({3, 1, 0})).allocation.actors == Counts{3, 1, 0});
+}
+
 TEST_CASE("cuts that do not come about are given up", "[tuner][cuts]") {
   const auto policy = cut_policy();
   const Proposal first = policy->decide(seen_with({4, 0, 0}));
