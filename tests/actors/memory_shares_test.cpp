@@ -65,6 +65,9 @@ TEST_CASE("splits that wait for a slow one give up their room to others where me
   CHECK(few.window == 25 * kMiB);
   CHECK(few.prefetch == 10 * kMiB);
   CHECK(share_memory(room_for_buffers(27 * kMiB, 4), kSizes, demand).window == 20 * kMiB);
+  demand.elsewhere = 3;
+  CHECK(share_memory(room_for_buffers(100 * kMiB, 4), kSizes, demand).window == 26 * kMiB);
+  demand.elsewhere = 0;
   // Splits that are made in parts wait in a budget of their own.
   MemorySizes sizes = kSizes;
   sizes.held = 30 * kMiB;

@@ -85,7 +85,7 @@ class LookAhead {
     }
 
    private:
-    const Synchronized<> one_at_a_time_;
+    const Synchronized<> one_at_a_time_{};
     bool torn_ = false;
   };
 
@@ -136,7 +136,7 @@ class LookAhead {
   std::atomic<std::uint64_t> finished_{0};  ///< Turns up to this one ended or were cancelled.
   mutable Synchronized<std::string> crash_;
 
-  const Synchronized<> asking_;  ///< Guards the two below.
+  const Synchronized<> asking_{};  ///< Guards the two below.
   std::deque<Asked> asked_;
   std::uint64_t turns_ = 0;  ///< Number of turns assigned.
 
