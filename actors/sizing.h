@@ -40,14 +40,13 @@ struct MemorySizes {
 struct MemoryDemand {
   std::uint64_t actors = 0;  ///< Requested, over all stages.
   std::uint64_t stages = 0;
-  std::uint64_t elsewhere = 0;    ///< Splits that other nodes may hold.
-  std::uint64_t threads = 0;      ///< Alive, including those that are stopping.
-  std::uint64_t children = 0;     ///< Bytes of the actors' child processes.
-  std::uint64_t prefetch = 0;     ///< Wanted.
-  std::uint64_t window_used = 0;  ///< Bytes of splits between issue and batch.
-  std::uint64_t window_waiting =
-      0;                            ///< Of those, of splits that are made and wait for a lower one.
-  std::uint64_t prefetch_used = 0;  ///< Bytes of waiting batches.
+  std::uint64_t elsewhere = 0;       ///< Splits that other nodes may hold.
+  std::uint64_t threads = 0;         ///< Alive, including those that are stopping.
+  std::uint64_t children = 0;        ///< Bytes of the actors' child processes.
+  std::uint64_t prefetch = 0;        ///< Wanted.
+  std::uint64_t window_used = 0;     ///< Bytes of splits between issue and batch.
+  std::uint64_t window_waiting = 0;  ///< Of those, of made splits that wait for a lower one.
+  std::uint64_t prefetch_used = 0;   ///< Bytes of waiting batches.
 };
 
 /// How the memory is divided at this moment. All in bytes.

@@ -265,25 +265,25 @@ Status StagePools::resize(std::size_t stage, std::uint32_t actors) {
       !options_.owner.has_room_for(std::max(threads(), actors_wanted()) + more, children)) {
     return fail(Code::kOverloaded, "no memory for another actor's thread");
   }
-  const std::size_t end = end_of_group(stage);
-  for (std::size_t each = stage; each < end; ++each) wanted_[each] = actors;
-  joined_[stage] = false;
-  options_.owner.resized();
-  pools_[stage]->resize(actors);
-  options_.owner.resized();
+  regroup(stage, actors, false);
   return {};
 }
 
 Status StagePools::join_to_previous(std::size_t stage) {
   if (stage == 0) return fail(Code::kInvalid, "the first stage has at least one actor");
   if (assembles(stage)) return fail(Code::kInvalid, "a stage behind decode cannot join it here");
-  const std::size_t end = end_of_group(stage);
-  for (std::size_t each = stage; each < end; ++each) wanted_[each] = wanted_[stage - 1].load();
-  joined_[stage] = true;
-  options_.owner.resized();
-  pools_[stage]->resize(0);
-  options_.owner.resized();
+  regroup(stage, wanted_[stage - 1], true);
   return {};
+}
+
+/// The group that the stage begins, or belongs to from now on, has so many actors.
+void StagePools::regroup(std::size_t stage, std::uint32_t actors, bool joined) {
+  const std::size_t end = end_of_group(stage);
+  for (std::size_t each = stage; each < end; ++each) wanted_[each] = actors;
+  joined_[stage] = joined;
+  options_.owner.resized();
+  pools_[stage]->resize(joined ? 0 : actors);
+  options_.owner.resized();
 }
 
 // The memory of the child processes of one actor of a group.

@@ -142,6 +142,7 @@ class StagePools {
   std::size_t end_of_group(std::size_t first) const;
   bool assembles(std::size_t stage) const;
   Status join_to_previous(std::size_t stage);
+  void regroup(std::size_t stage, std::uint32_t actors, bool joined);
   std::uint64_t bytes_of_actor(std::size_t first) const;
   Status hand_on(std::size_t from, Split&& split, PoolContext& context);
   void collect(Split&& piece);

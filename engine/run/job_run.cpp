@@ -291,8 +291,12 @@ std::uint64_t JobRun::used_bytes() const {
 
 MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
 
+bool JobRun::chooses_groups() const {
+  return job_.pipeline.fuse.how == FuseSpec::How::kAuto && job_.tuner.mode == "on";
+}
+
 StageGroups JobRun::groups() const {
-  if (job_.pipeline.fuse.how == FuseSpec::How::kAuto && job_.tuner.mode == "on") {
+  if (chooses_groups()) {
     return group_all(job_.stages, job_.transforms, dataset_->is_remote());
   }
   auto listed = listed_groups(job_.pipeline.fuse.groups, job_.stages);

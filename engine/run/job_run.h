@@ -68,6 +68,8 @@ class JobRun {
   /// Returns which stages one actor does in one go, on every node of the job: those that the job
   /// lists, or by default all that can, where the tuner decides how many actors there are.
   StageGroups groups() const;
+  /// Whether the job leaves the groups to this program: `fuse` is "auto" and the tuner is on.
+  bool chooses_groups() const;
   /// Returns the actors of each stage at the start, with these groups.
   std::vector<std::uint32_t> first_actors() const;
 

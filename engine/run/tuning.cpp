@@ -39,11 +39,9 @@ bool is_known(const std::string& policy) {
 }
 
 /// A node of a cluster keeps the job's cuts: the central tuner compares its groups with others'.
-Cuts cuts_of(const JobSpec& job, const Tuning::Hooks& hooks) {
-  const std::string& policy = job.tuner.policy;
+Cuts cuts_of(const JobRun& run, const std::string& policy, const Tuning::Hooks& hooks) {
   const bool searches = policy == kUsual || policy.starts_with("intune:");
-  const bool may = job.pipeline.fuse.how == FuseSpec::How::kAuto && job.tuner.mode == "on";
-  return may && searches && !hooks.make ? Cuts::kOfTuner : Cuts::kOfJob;
+  return run.chooses_groups() && searches && !hooks.make ? Cuts::kOfTuner : Cuts::kOfJob;
 }
 
 /// Describes what a decision changes: `transform 1 -> 3, prefetch 4 -> 6`, `no change`.
@@ -112,7 +110,7 @@ Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std:
       cpus_(cpus),
       command_(command),
       hooks_(std::move(hooks)),
-      tuned_pipeline_(run, job, cpus, machine_limits, cuts_of(job, hooks_)),
+      tuned_pipeline_(run, job, cpus, machine_limits, cuts_of(run, job.tuner.policy, hooks_)),
       mode_(tuner::mode_named(job.tuner.mode)) {
   const tuner::CurrentState now = tuned_pipeline_.current();
   start_ = {now.actors, now.prefetch};

@@ -279,22 +279,30 @@ TEST_CASE("the batches are the same however the operators are cut into stages",
   for (const PastSplit& split : pipeline->history()) CHECK(split.times.stages.size() == 6);
 }
 
+/// Pulls all batches, and calls `change` after each of them.
+template <class Change>
+Run pull_while(Pipeline& pipeline, const Change& change) {
+  Run run;
+  while (true) {
+    const Run more = Job::pull(pipeline, 1);
+    run.rows.insert(run.rows.end(), more.rows.begin(), more.rows.end());
+    run.end = more.end;
+    if (more.batch_rows.empty()) return run;
+    change();
+  }
+}
+
 TEST_CASE("pools that grow and shrink while they run change nothing", "[actors][pipeline]") {
   Job job;
   job.order.epochs = 6;
   const Run usual = Job::pull(*job.start({1, 1, 1, 1}));
   const auto pipeline = job.start({1, 1, 1, 1});
   Random random(7);
-  Run run;
-  while (true) {
-    const Run more = Job::pull(*pipeline, 1);
-    run.rows.insert(run.rows.end(), more.rows.begin(), more.rows.end());
-    run.end = more.end;
-    if (more.batch_rows.empty()) break;
+  const Run run = pull_while(*pipeline, [&] {
     REQUIRE(pipeline->stages().resize(random.below(4),
                                       1 + static_cast<std::uint32_t>(random.below(5))));
     pipeline->set_prefetch(1 + random.below(1 << 20));
-  }
+  });
   CHECK(run.rows == usual.rows);
   CHECK(run.end.digest == usual.end.digest);
 }
@@ -309,15 +317,10 @@ TEST_CASE("cuts between stages that move while splits are made change nothing",
     const auto pipeline = job.start({2, 2, 2, 2});
     StagePools& stages = pipeline->stages();
     Random random(seed);
-    Run run;
-    while (true) {
-      const Run more = Job::pull(*pipeline, 1);
-      run.rows.insert(run.rows.end(), more.rows.begin(), more.rows.end());
-      run.end = more.end;
-      if (more.batch_rows.empty()) break;
+    const Run run = pull_while(*pipeline, [&] {
       REQUIRE(stages.resize(1 + random.below(3), static_cast<std::uint32_t>(random.below(3))));
       REQUIRE(stages.resize(0, 1 + static_cast<std::uint32_t>(random.below(3))));
-    }
+    });
     CHECK(run.rows == usual.rows);
     CHECK(run.end.digest == usual.end.digest);
     for (const StageStats& stage : pipeline->stats().stages) {
@@ -353,14 +356,10 @@ TEST_CASE("a running pipeline obeys a changed memory limit and gives the same ba
   const Run usual = Job::pull(*job.start({1, 1, 1, 1}));
   const auto pipeline = job.start({1, 1, 1, 1});
   Random random(7);
-  Run run;
-  while (true) {
-    const Run more = Job::pull(*pipeline, 1);
-    run.end = more.end;
-    if (more.batch_rows.empty()) break;
+  const Run run = pull_while(*pipeline, [&] {
     pipeline->set_room(random.below(2) == 0 ? 0 : random.below(1 << 26));
     REQUIRE(pipeline->stages().resize(random.below(4), 1));
-  }
+  });
   CHECK(run.end.digest == usual.end.digest);
 
   const auto narrow = job.start({3, 3, 3, 3});

@@ -157,7 +157,8 @@ void CutPolicy::use_policy_for(const Joins& joins) {
 }
 
 Proposal CutPolicy::whole(Proposal of_groups) const {
-  if (of_groups.allocation.actors.size() == fused(description_, joins_).stages.size()) {
+  const auto groups = static_cast<std::size_t>(std::ranges::count(joins_, false));
+  if (of_groups.allocation.actors.size() == groups) {
     of_groups.allocation = apart(of_groups.allocation, joins_);
   }
   std::vector<StageBelief> beliefs = std::move(of_groups.beliefs.stages);

@@ -97,11 +97,8 @@ void SharedExecutor::nudge() {
 }
 
 void SharedExecutor::run_here(const std::function<bool()>& wake) {
-  if (worker_of_thread != nullptr) {  // An executor's own thread, or a guest already.
-    while (wake()) {
-    }
-    return;
-  }
+  // An executor's own thread, or a guest already.
+  if (worker_of_thread != nullptr) return Executor::run_here(wake);
   Worker guest(*this);
   worker_of_thread = &guest;
   std::chrono::nanoseconds left = kGuestTime;

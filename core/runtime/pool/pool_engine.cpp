@@ -68,9 +68,9 @@ Status PoolEngine::try_offer(PoolMail& mail) {
 
 bool PoolEngine::push(std::unique_lock<std::mutex>& lock, PoolMail& mail) {
   if (!mailbox_.push(mail)) return false;
-  if (on_demand_ && actors_.size() == leaving_) {
+  if (on_demand_ && serving_locked() == 0) {
     const std::optional<Error> crash = grow_locked(1);
-    retiring_ = actors_.size() - leaving_;
+    retiring_ = serving_locked();
     lock.unlock();
     if (crash) report(*crash);
     return true;
@@ -206,7 +206,7 @@ bool PoolEngine::next_mail(Actor& self, PoolMail& mail) {
   self.slept = false;
   while (true) {
     std::unique_lock lock(mutex_);
-    const bool retires = retiring_ > 0 && (mailbox_.empty() || !is_last_locked());
+    const bool retires = retiring_ > 0 && (mailbox_.empty() || serving_locked() > 1);
     if (retires || cancelled_ || (closed_ && mailbox_.empty())) {
       begin_leaving();
       return false;

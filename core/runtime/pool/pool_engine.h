@@ -191,10 +191,10 @@ class PoolEngine {
   // The methods below require mutex_.
   std::optional<Error> grow_locked(std::size_t count);
   std::vector<Actor*> shrink_locked(std::size_t count);
-  std::size_t staying_locked() const { return actors_.size() - retiring_ - leaving_; }
+  std::size_t serving_locked() const { return actors_.size() - leaving_; }
+  std::size_t staying_locked() const { return serving_locked() - retiring_; }
   void begin_leaving();
   bool push(std::unique_lock<std::mutex>& lock, PoolMail& mail);  // may release the lock
-  bool is_last_locked() const { return actors_.size() - leaving_ == 1; }
   static ActorTotals totals_of(const Actor& actor, const ActorMeter::Reading& reading);
 
   const Options options_;

@@ -164,27 +164,33 @@ TEST_CASE("a cancelled pool drops queued messages and finishes held ones", "[cor
   CHECK(pool.actors() == 0);
 }
 
-TEST_CASE("a retiring actor finishes the message it holds", "[core][pool]") {
+/// A pool whose actors note each message, and wait at a gate before they are done with it.
+struct GatedPool {
   Gate gate;
   Log<std::uint64_t> begun;
   Log<std::uint64_t> done;
-  TokenPool pool(options_for([&](Token&& message, PoolContext&) -> Status {
+  TokenPool pool{options_for([this](Token&& message, PoolContext&) -> Status {
                    begun.add(message.key);
                    gate.pass();
                    done.add(message.key);
                    return {};
                  }),
-                 system_clock());
+                 system_clock()};
+};
+
+TEST_CASE("a retiring actor finishes the message it holds", "[core][pool]") {
+  GatedPool gated;
+  TokenPool& pool = gated.pool;
   pool.grow(2);
   REQUIRE(pool.offer(token(0), 1));
   REQUIRE(pool.offer(token(1), 1));
-  wait_until([&] { return begun.size() == 2; });
+  wait_until([&] { return gated.begun.size() == 2; });
   REQUIRE(pool.offer(token(2), 1));
   pool.resize(1);
   CHECK(pool.actors() == 2);
   CHECK(pool.retiring() == 1);
-  gate.open();
-  wait_until([&] { return pool.actors() == 1 && done.size() == 3; });
+  gated.gate.open();
+  wait_until([&] { return pool.actors() == 1 && gated.done.size() == 3; });
   CHECK(pool.retiring() == 0);
 
   SECTION("a later grow cancels it before the actor ends") {
@@ -197,32 +203,24 @@ TEST_CASE("a retiring actor finishes the message it holds", "[core][pool]") {
 TEST_CASE(
     "a pool resized to none serves what is queued, and what comes later, and has no actor then",
     "[core][pool]") {
-  Gate gate;
-  Log<std::uint64_t> begun;
-  Log<std::uint64_t> done;
-  TokenPool pool(options_for([&](Token&& message, PoolContext&) -> Status {
-                   begun.add(message.key);
-                   gate.pass();
-                   done.add(message.key);
-                   return {};
-                 }),
-                 system_clock());
+  GatedPool gated;
+  TokenPool& pool = gated.pool;
   pool.grow(2);
   for (std::uint64_t key = 0; key < 6; ++key) REQUIRE(pool.offer(token(key), 1));
-  wait_until([&] { return begun.size() == 2; });
+  wait_until([&] { return gated.begun.size() == 2; });
   pool.resize(0);
   CHECK(pool.retiring() == 2);
-  gate.open();
+  gated.gate.open();
   wait_until([&] { return pool.actors() == 0; });
-  CHECK(done.size() == 6);
+  CHECK(gated.done.size() == 6);
 
   REQUIRE(pool.offer(token(6), 1));
-  wait_until([&] { return done.size() == 7 && pool.actors() == 0; });
+  wait_until([&] { return gated.done.size() == 7 && pool.actors() == 0; });
 
   SECTION("until it has actors again") {
     pool.resize(1);
     REQUIRE(pool.offer(token(7), 1));
-    wait_until([&] { return done.size() == 8; });
+    wait_until([&] { return gated.done.size() == 8; });
     CHECK(pool.actors() == 1);
     CHECK(pool.retiring() == 0);
   }
