@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/open_files.h"
 #include "core/base/text/json_text.h"
 #include "core/base/thread/start_thread.h"
 
@@ -70,13 +71,17 @@ Result<std::string> ask_for(const std::string& run_dir, const char* question) {
 }  // namespace
 
 Result<Descriptor> open_folder(const std::string& path) {
-  const int folder = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int folder = open_file(path, O_PATH | O_DIRECTORY);
   if (folder < 0) return fail(Code::kNotFound, path + ": " + std::strerror(errno));
   return Descriptor(folder);
 }
 
 Result<Descriptor> make_socket(int seconds) {
-  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  DescriptorWait wait;
+  int made = -1;
+  do {
+    made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  } while (made < 0 && wait.again(errno));
   if (made < 0) return fail(Code::kUnavailable, std::string("a socket: ") + std::strerror(errno));
   set_patience(made, seconds);
   return Descriptor(made);

@@ -46,7 +46,7 @@ Result<std::unique_ptr<ZmqListener>> ZmqListener::open(zmq::context_t& context,
   // All connections in the kernel's backlog may be accepted at once, before listening is paused.
   const int backlog = options.kept_descriptors == 0
                           ? options.backlog
-                          : std::clamp(static_cast<int>(options.kept_descriptors / 4), 4,
+                          : std::clamp(static_cast<int>(options.kept_descriptors / 8), 4,
                                        std::max(options.backlog, 4));
   Result<Descriptor> socket = listen_at(address, backlog);
   if (!socket) return pass(socket);
@@ -158,10 +158,11 @@ void ZmqListener::limit_unauthenticated(Time now, TransportCounts& counts) {
     ++counts.cut_unauthenticated;
   }
   room_.look(now, std::exchange(accepted_, 0));
-  if (room_.is_short()) cut_all_strangers(counts);
   const auto unauthenticated = static_cast<std::size_t>(std::ranges::count_if(
       connections_, [](const auto& entry) { return !entry.second.accepted; }));
-  if (!closed_ && (unauthenticated > options_.max_unauthenticated || room_.is_short())) {
+  const bool is_short = room_.is_short(unauthenticated);
+  if (is_short) cut_all_strangers(counts);
+  if (!closed_ && (unauthenticated > options_.max_unauthenticated || is_short)) {
     pause_listening();
     ++counts.listener_paused;
   } else if (closed_ && unauthenticated <= options_.max_unauthenticated / 2 && room_.is_calm()) {
