@@ -25,6 +25,8 @@ constexpr std::uint64_t kWithoutEnd = 1'000'000'000;
 constexpr std::uint64_t kEnoughBatches = 4;
 constexpr int kObservations = 8;  // in the whole length
 constexpr double kMostTimes = 3;  // the length, for batches that take long
+/// For workers to start and join, on a busy machine, too.
+constexpr double kSecondsToJoin = 15;
 
 /// The job without all that outlives the measurement.
 JobSpec measured_job(JobSpec job) {
@@ -63,7 +65,8 @@ class Sampler final : public RunView {
   void look() override {
     RunSample now = sample();
     // Workers that the job waits for are not there at once: its time begins with its first step.
-    if (viewed_.job.cluster.min_workers > 0 && now.steps == 0) start_ = observed_ = now;
+    const bool joining = viewed_.job.cluster.min_workers > 0 && now.steps == 0;
+    if (joining) start_ = observed_ = now;
     const auto passed = now.at - start_.at;
     const auto warm_up = std::chrono::duration_cast<std::chrono::nanoseconds>(measuring_.length *
                                                                               measuring_.warm_up);
@@ -75,8 +78,9 @@ class Sampler final : public RunView {
     show(now);
     const bool enough = warm_ && now.steps >= into_.first.steps + kEnoughBatches;
     const bool over = passed >= measuring_.length && enough;
-    const bool too_long =
-        in_seconds(now.at - began_) >= kMostTimes * std::max(1.0, in_seconds(measuring_.length));
+    const double most = kMostTimes * std::max(1.0, in_seconds(measuring_.length));
+    const bool too_long = joining ? in_seconds(now.at - began_) >= std::max(kSecondsToJoin, most)
+                                  : in_seconds(passed) >= most;
     if (!ended_ && (over || too_long)) end(std::move(now));
   }
 
