@@ -36,9 +36,6 @@ endfunction()
 
 # forebay_library(core_data SOURCES batch.h buffer_pool.cpp DEPENDS core_base HIDDEN xxhash)
 # DEPENDS is also linked by targets that link this one; HIDDEN is used only in its .cpp files.
-# A header with a .cpp of the same name is included first there, so the build checks that it compiles
-# on its own. The other headers are the set `alone`, for all_verify_interface_header_sets; with
-# FOREBAY_UNITY all headers are.
 function(forebay_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;HIDDEN" ${ARGN})
   set(headers ${ARG_SOURCES})
@@ -55,19 +52,7 @@ function(forebay_library name)
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
   endif()
-  set(alone ${headers})
-  foreach(unit IN LISTS units)
-    string(REGEX REPLACE "\\.cpp$" ".h" header ${unit})
-    list(REMOVE_ITEM alone ${header})
-  endforeach()
-  if(FOREBAY_UNITY)
-    set(alone ${headers})
-  endif()
-  list(REMOVE_ITEM headers "" ${alone})
-  target_sources(${name} ${scope}
-                 FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers}
-                 FILE_SET alone TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${alone})
-  set_target_properties(${name} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY alone)
+  target_sources(${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
   target_link_libraries(${name} ${scope} ${ARG_DEPENDS})
 endfunction()
 

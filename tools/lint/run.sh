@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs every linter and lists at the end which of them passed.
-# usage: tools/lint/run.sh [--no-tidy]    tidy reads build/release/compile_commands.json
+# usage: tools/lint/run.sh [--no-tidy]    without tidy and headers, which read
+# build/release/compile_commands.json
 cd "$(dirname "$0")/../.." || exit 2
 failed="" passed=""
 
@@ -22,6 +23,7 @@ check format tools/lint/format.sh
 if [ "${1:-}" != "--no-tidy" ]; then
   [ -f build/release/compile_commands.json ] || cmake --preset release >/dev/null
   check tidy python3 tools/lint/tidy.py
+  check headers python3 tools/lint/headers.py
 fi
 
 echo "lint: passed:${passed:- none}; failed:${failed:- none}"
