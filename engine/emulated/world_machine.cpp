@@ -71,21 +71,23 @@ Status WorldMachine::start() {
                          clock_);
   if (!head) return pass(head);
   head_ = std::move(*head);
-  world_.emplace(
-      EmulatedWorld{.model = model_,
-                    .machine = machine_,
-                    .trainer = trainer_,
-                    .clock = clock_,
-                    .head = head_->address(),
-                    .trainer_net = head_->net(),
-                    .head_actor = head_->head(),
-                    .split_client = head_->split_client(),
-                    .issued_at = [this](std::uint64_t number) { return head_->issued_at(number); },
-                    .on_own_split =
-                        [this](const MadeSplit& made) {
-                          trainer_.arrived(made);
-                          head_->own_split_arrived(made.key);
-                        }});
+  // head_ is null while the head is destroyed, which ends the actor that calls these functions.
+  WorldTrainer& running = *head_;
+  world_.emplace(EmulatedWorld{
+      .model = model_,
+      .machine = machine_,
+      .trainer = trainer_,
+      .clock = clock_,
+      .head = running.address(),
+      .trainer_net = running.net(),
+      .head_actor = running.head(),
+      .split_client = running.split_client(),
+      .issued_at = [&running](std::uint64_t number) { return running.issued_at(number); },
+      .on_own_split =
+          [this, &running](const MadeSplit& made) {
+            trainer_.arrived(made);
+            running.own_split_arrived(made.key);
+          }});
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     if (auto status = bring_back(k); !status) return status;
   }
