@@ -18,9 +18,11 @@ Cell::Cell(ActorHost& host, ActorId id, SpawnOptions options, Factory factory, E
     : Receiver(host, id),
       mailbox_(options.mailbox_bytes),
       executor_(executor),
-      options_(std::move(options)),
+      name_(std::move(options.name)),
+      meter_(std::move(options.meter)),
+      on_crash_(std::move(options.on_crash)),
       factory_(std::move(factory)),
-      supervisor_(options_.restart) {}
+      supervisor_(options.restart) {}
 
 Cell::~Cell() = default;
 
@@ -35,12 +37,12 @@ Status Cell::push(EnvelopePtr& envelope, MailboxCredit credit) {
     case Mailbox::Push::kQueued:
       return {};
     case Mailbox::Push::kFull:
-      return fail(Code::kOverloaded, "mailbox of actor " + options_.name + " is full: " +
+      return fail(Code::kOverloaded, "mailbox of actor " + name_ + " is full: " +
                                          std::to_string(mailbox_.bytes()) + " bytes");
     case Mailbox::Push::kClosed:
       break;
   }
-  return fail(Code::kNotFound, "actor " + options_.name + " is dead");
+  return fail(Code::kNotFound, "actor " + name_ + " is dead");
 }
 
 void Cell::push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope) {
@@ -64,7 +66,7 @@ Cell::Next Cell::resume(std::size_t messages) {
 }
 
 void Cell::run_turn(std::size_t budget) {
-  const MeteredTurn measured(options_.meter.get(), host().clock());
+  const MeteredTurn measured(meter_.get(), host().clock());
   // Once: messages sent meanwhile, also by the actor itself, wait for the next turn.
   mailbox_.fetch();
   while (!ending_ && budget > 0) {
@@ -94,12 +96,12 @@ void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
 
 void Cell::handle_crash(Envelope* current, const Error& crash) {
   // A second exception would say no more than the first one did.
-  if (options_.on_crash) static_cast<void>(catch_crash([&] { options_.on_crash(crash); }));
+  if (on_crash_) static_cast<void>(catch_crash([&] { on_crash_(crash); }));
   if (current != nullptr) current->type->refuse(*current, crash);
   actor_.reset();  // Its state may be broken.
-  if (options_.meter != nullptr) options_.meter->count_crash();
+  if (meter_ != nullptr) meter_->count_crash();
   if (supervisor_.allow_restart(host().clock().now())) return;
-  crash_ = crash;
+  crash_ = std::make_unique<const Error>(crash);
   ending_ = true;
 }
 
@@ -112,7 +114,7 @@ void Cell::die() {
     dead_ = true;
     watchers = std::exchange(watchers_, {});
   }
-  for (const ReceiverPtr& watcher : watchers) deliver(*watcher, Down{id(), crash_});
+  for (const ReceiverPtr& watcher : watchers) deliver(*watcher, down());
   host().forget(*this);  // May release the last reference to this cell.
 }
 
@@ -124,7 +126,11 @@ void Cell::watch(ReceiverPtr watcher) {
       return;
     }
   }
-  deliver(*watcher, Down{id(), crash_});
+  deliver(*watcher, down());
+}
+
+Down Cell::down() const {
+  return {id(), crash_ == nullptr ? std::nullopt : std::optional(*crash_)};
 }
 
 void Cell::stop_behind_queue() { deliver(*this, StopOrder{}); }

@@ -8,7 +8,6 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,14 +85,18 @@ class Cell final : public Resumable, public Receiver, public std::enable_shared_
   void run_messages(std::size_t& budget, EnvelopePtr& current);
   void handle_crash(Envelope* current, const Error& crash);
   void die();
+  Down down() const;
 
+  // Most actors of a large system wait, so the members are kept small.
   std::atomic<bool> drop_queue_{false};
-  bool ending_ = false;         // used by the reader only, as those below
-  std::optional<Error> crash_;  // why the actor ends; absent if it ends in an orderly way
+  bool ending_ = false;                 // used by the reader only, as those below
+  std::unique_ptr<const Error> crash_;  // why the actor ends; null if it ends in an orderly way
   std::unique_ptr<Actor> actor_;
   Mailbox mailbox_;
   Executor& executor_;
-  const SpawnOptions options_;
+  const std::string name_;
+  const std::shared_ptr<TurnMeter> meter_;  // may be null
+  const std::function<void(const Error&)> on_crash_;
   const Factory factory_;
   Supervisor supervisor_;
   std::mutex mutex_;

@@ -63,16 +63,11 @@ class Mailbox {
   std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // Markers in top_. A null top_ means that the mailbox is empty and the reader awake.
-  Envelope* asleep() { return &asleep_; }
-  Envelope* closed() { return &closed_; }
   void drop(Envelope* list);
 
-  const std::size_t limit_;
-  Envelope asleep_;
-  Envelope closed_;
   alignas(64) std::atomic<Envelope*> top_;  // cache line of the senders
   std::atomic<std::size_t> bytes_{0};
+  const std::size_t limit_;
   alignas(64) Envelope* first_ = nullptr;  // cache line of the reader: taken messages, in order
   std::size_t popped_bytes_ = 0;
 };
