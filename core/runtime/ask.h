@@ -81,6 +81,10 @@ void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message,
   if (!status) envelope->type->refuse(*envelope, status.error());
 }
 
+/// Whether the calling thread may do a WaitingWork: a shared thread would hold up the actors that
+/// it wakes meanwhile.
+inline bool can_help_while_waiting() { return !SharedExecutor::is_on_thread(); }
+
 /// A pending answer, for a thread that is not an actor's.
 template <class R>
 class Answer {
@@ -90,8 +94,7 @@ class Answer {
 
   /// Blocks until the answer or the timeout arrives. Call it once.
   Result<R> wait() {
-    // A shared thread would hold up the actors that it wakes while it helps.
-    if (waiting_work_ != nullptr && !SharedExecutor::is_on_thread()) {
+    if (waiting_work_ != nullptr && can_help_while_waiting()) {
       waiting_work_->help_until([this] { return ready(); });
     }
     return result_.get();

@@ -35,6 +35,20 @@ class DownTranslator final : public Receiver {
   const actors::TargetPtr watcher_;
 };
 
+/// The network's work, for users' threads.
+class NetworkWork final : public actors::WaitingWork {
+ public:
+  explicit NetworkWork(std::shared_ptr<forebay::WaitingWork> work) : work_(std::move(work)) {}
+
+  void help_until(const std::function<bool()>& done) override {
+    if (can_help_while_waiting()) work_->help_until(done);
+  }
+  void look_again() override { work_->look_again(); }
+
+ private:
+  const std::shared_ptr<forebay::WaitingWork> work_;
+};
+
 constexpr std::size_t kNoLimit = std::size_t{1} << 40;
 
 /// An actor's place, in its factory, which one thread calls at a time.
@@ -160,6 +174,11 @@ void LocalTarget::ask(actors::Box message, const actors::ValueType* reply,
         if (!is_large) return open(std::move(answer));
         fetch_answer(host, std::move(*answer), until, open);
       });
+}
+
+std::shared_ptr<actors::WaitingWork> LocalTarget::waiting_work() const {
+  auto work = ref_.receiver() == nullptr ? nullptr : ref_.receiver()->waiting_work();
+  return work == nullptr ? nullptr : std::make_shared<NetworkWork>(std::move(work));
 }
 
 void LocalTarget::stop() {

@@ -65,6 +65,7 @@ class LocalTarget final : public actors::Target {
   void watch(actors::TargetPtr watcher) override;
   void stop() override;
   const void* identity() const override { return ref_.receiver().get(); }
+  std::shared_ptr<actors::WaitingWork> waiting_work() const override;
 
   /// Delivers a message of Forebay's, also to a full mailbox.
   void deliver_always(actors::Box message) const;

@@ -83,6 +83,8 @@ class Target {
   virtual void stop() = 0;
   /// Equal for targets of one actor.
   virtual const void* identity() const = 0;
+  /// What a thread that waits for an answer of the actor can do meanwhile; null: nothing.
+  virtual std::shared_ptr<WaitingWork> waiting_work() const { return nullptr; }
 };
 
 template <class M, class... Ms>
@@ -117,7 +119,7 @@ class Ref {
   Future<ReplyOf<M>> ask(M message, std::chrono::nanoseconds deadline) const {
     check<M>();
     using R = ReplyOf<M>;
-    const Promise<R> promise;
+    const Promise<R> promise(target_ == nullptr ? nullptr : target_->waiting_work());
     auto future = promise.future();
     if (target_ == nullptr) {
       promise.set(nobody());

@@ -15,6 +15,17 @@
 
 namespace forebay::actors {
 
+/// What a thread that waits for an answer can do meanwhile: the work that brings it. Forebay
+/// implements it; thread-safe.
+class WaitingWork {
+ public:
+  virtual ~WaitingWork() = default;
+  /// Works until `done`, which is cheap, returns true; may return earlier.
+  virtual void help_until(const std::function<bool()>& done) = 0;
+  /// Has the thread that works call `done` again.
+  virtual void look_again() = 0;
+};
+
 /// An answer that may not have come yet. A handle: copies are the same answer. Take it once, with
 /// wait() or then(); one that nobody takes is dropped.
 template <class T>
@@ -24,6 +35,7 @@ class Future {
 
   /// Blocks until the answer is there. Not for handlers: use `Context::then` there.
   Result<T> wait() const {
+    if (state_->work != nullptr) state_->work->help_until([this] { return ready(); });
     std::unique_lock lock(state_->mutex);
     state_->settled.wait(lock, [this] { return state_->result.has_value(); });
     return take();
@@ -49,6 +61,8 @@ class Future {
   template <class>
   friend class Promise;
   struct State {
+    explicit State(std::shared_ptr<WaitingWork> waiting) : work(std::move(waiting)) {}
+    const std::shared_ptr<WaitingWork> work;  // may be null
     std::mutex mutex;
     std::condition_variable settled;
     std::optional<Result<T>> result;  // under mutex, as those below
@@ -70,11 +84,20 @@ class Future {
 template <class T>
 class Promise {
  public:
+  Promise() : Promise(nullptr) {}
+  /// `work`: what brings the answer, for a thread that waits for it; null: the thread sleeps.
+  explicit Promise(std::shared_ptr<WaitingWork> work)
+      : held_(std::make_shared<Held>(std::move(work))) {}
+
   void set(Result<T> result) const { held_->set(std::move(result)); }
   Future<T> future() const { return Future<T>(held_->state); }
 
  private:
   struct Held {
+    explicit Held(std::shared_ptr<WaitingWork> work)
+        : state(std::make_shared<typename Future<T>::State>(std::move(work))) {}
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
     ~Held() { set(Error{Code::kUnavailable, "whoever had to answer has ended without an answer"}); }
     void set(Result<T> result) const {
       std::unique_lock lock(state->mutex);
@@ -86,12 +109,13 @@ class Promise {
       }
       state->result = std::move(result);
       state->settled.notify_all();
+      lock.unlock();
+      if (state->work != nullptr) state->work->look_again();
     }
-    std::shared_ptr<typename Future<T>::State> state =
-        std::make_shared<typename Future<T>::State>();
+    const std::shared_ptr<typename Future<T>::State> state;
   };
 
-  std::shared_ptr<Held> held_ = std::make_shared<Held>();
+  std::shared_ptr<Held> held_;
 };
 
 /// All answers, in the order of `futures`; the first error if there is one.

@@ -53,6 +53,12 @@ void NamedActor::watch(ReceiverPtr watcher) {
   if (down) deliver(*watcher, std::move(*down));
 }
 
+std::shared_ptr<WaitingWork> NamedActor::waiting_work() const {
+  return now_.change([](const Now& now) -> std::shared_ptr<WaitingWork> {
+    return now.at == nullptr ? nullptr : now.at->waiting_work();
+  });
+}
+
 void NamedActor::stop_behind_queue() {
   ReceiverPtr at;
   now_.change([&at](const Now& now) { at = now.at; });

@@ -28,6 +28,7 @@ class NamedActor final : public Receiver {
   Status push(EnvelopePtr& envelope, MailboxCredit credit) override;
   void watch(ReceiverPtr watcher) override;
   void stop_behind_queue() override;
+  std::shared_ptr<WaitingWork> waiting_work() const override;
 
   /// It is reached by `at`, on this node, from now on.
   void move_to(const std::string& node, ReceiverPtr at);

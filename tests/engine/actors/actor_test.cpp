@@ -1,8 +1,11 @@
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -240,6 +243,43 @@ TEST_CASE("a promise that is dropped answers with an error", "[actors]") {
   auto future = Promise<int>().future();
   REQUIRE(future.ready());
   CHECK(future.wait().error().code == Code::kUnavailable);
+}
+
+namespace {
+
+/// Brings the answer during the wait, and then ends as if there were no more to do.
+struct Bringing final : WaitingWork {
+  void help_until(const std::function<bool()>& done) override {
+    ++helped;
+    CHECK_FALSE(done());
+    if (bring) bring();
+  }
+  void look_again() override { ++looks; }
+
+  std::function<void()> bring;
+  int helped = 0;
+  int looks = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a thread that waits for an answer does the work that brings it", "[actors]") {
+  const auto work = std::make_shared<Bringing>();
+  const Promise<int> promise(work);
+  work->bring = [&] { promise.set(7); };
+  CHECK(*promise.future().wait() == 7);
+  CHECK(work->helped == 1);
+  CHECK(work->looks == 1);  // Whoever helps may not see the answer that another thread sets.
+}
+
+TEST_CASE("a thread whose help ends early waits for the answer all the same", "[actors]") {
+  const auto work = std::make_shared<Bringing>();
+  const Promise<int> promise(work);
+  std::thread later;
+  work->bring = [&] { later = std::thread([promise] { promise.set(8); }); };
+  CHECK(*promise.future().wait() == 8);
+  later.join();
+  CHECK(work->helped == 1);
 }
 
 struct Owns {

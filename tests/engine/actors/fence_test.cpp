@@ -164,6 +164,37 @@ TEST_CASE("an answer that comes after the head has lost the node does not count"
   CHECK(*answers[2] == 1);
 }
 
+TEST_CASE("a thread that asks an actor of another node can help where that node is reached",
+          "[actors]") {
+  struct Work final : WaitingWork {
+    void help_until(const std::function<bool()>&) override { ++helped; }
+    void look_again() override {}
+    int helped = 0;
+  };
+  struct Elsewhere final : Receiver {
+    Elsewhere(ActorHost& host, std::shared_ptr<WaitingWork> with)
+        : Receiver(host, ActorId::kNobody), work(std::move(with)) {}
+    Status push(EnvelopePtr& envelope, MailboxCredit) override {
+      envelope.reset();
+      return {};
+    }
+    void watch(ReceiverPtr) override {}
+    void stop_behind_queue() override {}
+    std::shared_ptr<WaitingWork> waiting_work() const override { return work; }
+    const std::shared_ptr<WaitingWork> work;
+  };
+  test::TestHost host;
+  UserHost users(host.host());
+  const auto named = std::make_shared<NamedActor>(host.host(), "a", 7);
+  const LocalTarget target(UserRef(named), users);
+  CHECK(target.waiting_work() == nullptr);  // It is nowhere yet.
+  const auto work = std::make_shared<Work>();
+  named->move_to("n1", std::make_shared<Elsewhere>(host.host(), work));
+  REQUIRE(target.waiting_work() != nullptr);
+  target.waiting_work()->help_until([] { return true; });
+  CHECK(work->helped == 1);
+}
+
 TEST_CASE("lives up to the last one on a lost node were lost, of the nodes lost last",
           "[actors][fence]") {
   LostNodes lost;
