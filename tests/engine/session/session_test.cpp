@@ -4,41 +4,13 @@
 #include <vector>
 
 #include "core/runtime/synchronized.h"
-#include "engine/job/job_file.h"
 #include "engine/run/stall_watch.h"
-#include "tests/support/temp_dir.h"
+#include "tests/engine/small_job.h"
 
 #include "tests/support/catch.h"
 
 namespace forebay {
 namespace {
-
-/// 300 rows of Criteo in a job with batches of 100.
-class Job {
- public:
-  explicit Job(const std::vector<std::string>& sets = {}) {
-    std::string rows;
-    for (int row = 0; row < 300; ++row) {
-      rows += "0";
-      for (int column = 0; column < 39; ++column) rows += '\t' + std::to_string(row % 97);
-      rows += '\n';
-    }
-    dir_.write("day_0.tsv", rows);
-    const std::string path =
-        dir_.write("job.toml",
-                   "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 100\nepochs = 1000000\n");
-    auto loaded = load_job(path, sets, {.cpus = 2, .memory_bytes = std::uint64_t{256} << 20});
-    REQUIRE(loaded);
-    spec = std::move(*loaded);
-    spec.run.owns_process = false;
-  }
-
- private:
-  test::TempDir dir_;
-
- public:
-  JobSpec spec;
-};
 
 /// Recorded messages of a session.
 class Said {
@@ -70,7 +42,7 @@ std::unique_ptr<Session> started(const JobSpec& job, Session::Options options) {
 
 TEST_CASE("a stop ends the stream, and the outcome counts the batches that were given out",
           "[session]") {
-  const Job job;
+  const test::SmallJob job;
   StopSource stop;
   auto session = started(job.spec, {.command = "ingest", .events = {.stop = &stop}});
   MeteredSource& source = session->run().source();
@@ -87,7 +59,7 @@ TEST_CASE("a stop ends the stream, and the outcome counts the batches that were 
 
 TEST_CASE("a stall is reported, and past run.stall_fail ends the stream with an error",
           "[session]") {
-  const Job job({"run.stall_after=100ms", "run.stall_fail=300ms"});
+  const test::SmallJob job({"run.stall_after=100ms", "run.stall_fail=300ms"});
   Said said;
   Latch stalled;
   auto session = started(
@@ -106,7 +78,7 @@ TEST_CASE("a stall is reported, and past run.stall_fail ends the stream with an 
 }
 
 TEST_CASE("a run that has failed by a stall is reported once", "[session]") {
-  const Job job;
+  const test::SmallJob job;
   auto session = started(job.spec, {.command = "ingest"});
   int failures = 0;
   RunSpec patience;
@@ -121,7 +93,7 @@ TEST_CASE("a run that has failed by a stall is reported once", "[session]") {
 }
 
 TEST_CASE("a session that is refused leaves the job's folder to the next", "[session]") {
-  const Job job;
+  const test::SmallJob job;
   JobSpec wrong = job.spec;
   wrong.tuner.policy = "none such";
   CHECK_FALSE(Session::open(wrong, {.command = "ingest"}));

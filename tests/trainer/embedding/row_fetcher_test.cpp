@@ -78,3 +78,22 @@ TEST_CASE(
   REQUIRE(fetcher.drain());
   CHECK(values_in(arena, 1) == std::vector<float>(kFetchedWidth + kState, 50));
 }
+
+TEST_CASE("a fetch that crashes loses its rows as an error, and the next disk is read from",
+          "[trainer][embedding]") {
+  const Disk disk(100);
+  CopyRoom room(4096, 4096);
+  RowArena arena(kSlots, kFetchedWidth, kState, room);
+  RowFetcher fetcher(arena);
+  fetcher.read_from(*disk.log);
+  fetcher.fetch({.turn = 1, .numbers = {50}, .slots = {}, .times = {}});  // a row without a slot
+  fetcher.fetch({.turn = 2, .numbers = {5}, .slots = {2}, .times = {1}});
+  const auto lost = fetcher.await(2);
+  REQUIRE_FALSE(lost);
+  CHECK_THAT(lost.error().message, Catch::StartsWith("reading rows ahead failed: "));
+  CHECK(values_in(arena, 2) == std::vector<float>(kFetchedWidth + kState, 0));
+  fetcher.read_from(*disk.log);
+  fetcher.fetch({.turn = 3, .numbers = {50}, .slots = {1}, .times = {1}});
+  REQUIRE(fetcher.await(3));
+  CHECK(values_in(arena, 1) == std::vector<float>(kFetchedWidth + kState, 50));
+}

@@ -158,7 +158,7 @@ Status RowFetcher::read(const Rows& rows) {
   const std::size_t weights = arena_.width() * sizeof(float);
   const std::size_t state = arena_.state_width() * sizeof(float);
   return disk_->read(rows.numbers, [&](std::size_t place, std::span<const std::byte> row) {
-    const auto slot = static_cast<std::size_t>(rows.slots[place]);
+    const auto slot = static_cast<std::size_t>(rows.slots.at(place));
     std::memcpy(arena_.weights(slot), row.data(), weights);
     if (state > 0) std::memcpy(arena_.state(slot), row.data() + weights, state);
     came_ += static_cast<std::uint64_t>(rows.times[place]);

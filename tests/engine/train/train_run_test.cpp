@@ -1,0 +1,32 @@
+#include "engine/train/train_run.h"
+
+#include <memory>
+#include <stdexcept>
+
+#include "engine/process/run_dir.h"
+#include "tests/engine/small_job.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+
+TEST_CASE("a trainer that crashes ends the run as failed, with the reason, and is not restarted",
+          "[train]") {
+  const test::SmallJob job({"trainer.model=none"});
+  int views = 0;
+  RunEvents events;
+  events.view = [&](const ViewedRun&) -> std::unique_ptr<RunView> {
+    ++views;
+    throw std::runtime_error("no screen is left");
+  };
+  TrainRun run(
+      job.spec,
+      {.begin = Checkpointing::Begin::kFresh, .ranks = {}, .events = events, .index_of = {}});
+  const TrainEnd end = run.run();
+  CHECK(views == 1);
+  CHECK(end.how == TrainEnd::How::kFailed);
+  CHECK_THAT(end.error.message, Catch::Contains("no screen is left"));
+  CHECK(RunDir::hold(job.spec.run.dir));  // The run has let go of the job's folder.
+}
+
+}  // namespace forebay
