@@ -223,7 +223,7 @@ Proposal Intune::decide(const Observation& observed) {
 std::string Intune::reason(const Observation& seen, const Allocation& next) const {
   const std::string moved = moves(options_.description, seen, next);
   if (!agent_.sane()) return "the network puts out no numbers: the model decides; " + moved;
-  if (online_.trying()) return "tries " + moved;
+  if (online_.trying() && !moved.empty()) return "tries " + moved;
   if (agent_.exploration().trying()) {
     const std::string words = agent_.exploration().words();
     return moved.empty() ? words : words + ": " + moved;

@@ -96,7 +96,8 @@ Allocation Trial::supplied(const Observation& seen, const PipelineEstimate& know
   Allocation wide = tried;
   for (std::size_t i = 0; i < costs.size(); ++i) {
     if (i == *stage_ || during_ < before_) continue;
-    const std::uint32_t enough = fewest_actors(costs[i], hoped, description_.stages[i].max_actors);
+    const std::uint32_t enough =
+        ActorsForRate(costs[i], description_.stages[i].max_actors).fewest(hoped);
     wide.actors[i] = std::max(tried.actors[i], enough);
   }
   Allocation least = wide;

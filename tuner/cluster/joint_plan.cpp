@@ -50,8 +50,9 @@ Allocation carrying(const PlannedNode& node, const std::vector<StageCost>& costs
     const double limit = costs[i].max_rate * kLimited;
     const double wanted = limit > 0 ? std::min(rate, limit) : rate;
     const std::uint32_t most = node.description.stages[i].max_actors;
-    const std::uint32_t enough = fewest_actors(unlimited, wanted, most);
-    carried.actors.push_back(enough > 0 ? enough : fastest_actors(unlimited, most));
+    const ActorsForRate stage(unlimited, most);
+    const std::uint32_t enough = stage.fewest(wanted);
+    carried.actors.push_back(enough > 0 ? enough : stage.fastest());
   }
   return carried;
 }

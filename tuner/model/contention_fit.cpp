@@ -212,11 +212,12 @@ void ContentionFit::summarise() {
     alpha += share * law(h, 1).alpha;
     beta += share * law(h, 1).beta;
   }
+  sum_ = sum;
   mean_ = {.seconds = seconds / sum, .alpha = alpha / seconds, .beta = beta / seconds};
 }
 
 StageCost ContentionFit::sample(double u) const {
-  double left = u * std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  double left = u * sum_;
   std::size_t h = 0;
   while (h + 1 < kHypotheses && left >= weights_[h]) left -= weights_[h++];
   return law(h, std::exp(log_seconds_[h]));
@@ -241,8 +242,9 @@ double ContentionFit::spread(double actors) const {
   double sum = 0;
   double mean = 0;
   double square = 0;
+  const bool known = actors == slows_of_ && !log_slows_.empty();
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    const double at = log_seconds_[h] + log_slow(h, actors);
+    const double at = log_seconds_[h] + (known ? log_slows_[h] : log_slow(h, actors));
     sum += weights_[h];
     mean += weights_[h] * at;
     square += weights_[h] * at * at;

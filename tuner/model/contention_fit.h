@@ -73,6 +73,7 @@ class ContentionFit {
   std::vector<double> log_slows_ = {};  // by hypothesis: the logarithm of slow() with
   double slows_of_ = 0;                 // so many actors
   StageCost mean_;                      // of weights_ and log_seconds_
+  double sum_ = 0;                      // of weights_
   double precision_ = 0;                // of log_seconds_, the same for all hypotheses
   double actors_ = 0;                   // of the last interval with splits
   bool unsettled_ = false;              // the last interval showed a change and held both regimes

@@ -106,40 +106,56 @@ bool fits(const PipelineDescription& description, const Allocation& allocation,
   return within(description, least, {description.max_actors, limits.memory_bytes});
 }
 
-// The fewest actors with which every stage reaches `rate` times `headroom`, where that is possible.
-Allocation carrying(const PipelineDescription& reach, std::span<const StageCost> costs, double rate,
-                    double headroom) {
-  Allocation carried{.prefetch = 1};
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    StageCost unlimited = costs[i];
-    unlimited.max_rate = 0;
-    double wanted = rate * headroom;
-    if (costs[i].max_rate > 0) wanted = std::min(wanted, costs[i].max_rate * kLimitHeadroom);
-    const std::uint32_t most = reach.stages[i].max_actors;
-    const std::uint32_t enough = fewest_actors(unlimited, wanted, most);
-    carried.actors.push_back(enough > 0 ? enough : fastest_actors(unlimited, most));
-  }
-  return carried;
-}
-
-Allocation fitting(const PipelineDescription& reach, std::span<const StageCost> costs, double rate,
-                   double headroom, const Limits& limits) {
-  Allocation most = carrying(reach, costs, rate, headroom);
-  if (fits(reach, most, limits)) return most;
-  double low = 0;
-  Allocation found = one_each(reach);
-  for (int i = 0; i < 8; ++i) {
-    const double middle = (low + headroom) / 2;
-    Allocation tried = carrying(reach, costs, rate, middle);
-    if (fits(reach, tried, limits)) {
-      low = middle;
-      found = std::move(tried);
-    } else {
-      headroom = middle;
+/// The fewest actors with which the stages carry a rate, within bounds.
+class Carriers {
+ public:
+  Carriers(const PipelineDescription& reach, std::span<const StageCost> costs, const Limits& limits)
+      : reach_(reach), limits_(limits) {
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      StageCost unlimited = costs[i];
+      most_rates_.push_back(std::exchange(unlimited.max_rate, 0));
+      stages_.emplace_back(unlimited, reach.stages[i].max_actors);
     }
   }
-  return found;
-}
+
+  /// For `rate` times `headroom`; where memory is too small, for the most headroom that fits.
+  Allocation fitting(double rate, double headroom) const {
+    Allocation most = carrying(rate, headroom);
+    if (fits(reach_, most, limits_)) return most;
+    double low = 0;
+    Allocation found = one_each(reach_);
+    for (int i = 0; i < 8; ++i) {
+      const double middle = (low + headroom) / 2;
+      Allocation tried = carrying(rate, middle);
+      if (fits(reach_, tried, limits_)) {
+        low = middle;
+        found = std::move(tried);
+      } else {
+        headroom = middle;
+      }
+    }
+    return found;
+  }
+
+ private:
+  // A stage that cannot reach the rate has the actors with which it is fastest.
+  Allocation carrying(double rate, double headroom) const {
+    Allocation carried{.prefetch = 1};
+    carried.actors.reserve(stages_.size());
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      double wanted = rate * headroom;
+      if (most_rates_[i] > 0) wanted = std::min(wanted, most_rates_[i] * kLimitHeadroom);
+      const std::uint32_t enough = stages_[i].fewest(wanted);
+      carried.actors.push_back(enough > 0 ? enough : stages_[i].fastest());
+    }
+    return carried;
+  }
+
+  const PipelineDescription& reach_;
+  const Limits& limits_;
+  std::vector<ActorsForRate> stages_;  // without their rate limits
+  std::vector<double> most_rates_;     // 0: no limit
+};
 
 std::uint32_t prefetch_for(const PipelineDescription& description, const Allocation& allocation,
                            const Limits& limits) {
@@ -185,8 +201,9 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
                             .prefetch = 1,
                             .precision = kPrecision};
     const double rate = best_allocation(reach, costs, bounds).splits_per_second;
+    const Carriers carriers(reach, costs, limits);
     for (const double headroom : kHeadrooms) {
-      Allocation candidate = fitting(reach, costs, rate, headroom, limits);
+      Allocation candidate = carriers.fitting(rate, headroom);
       if (std::ranges::find(judged, candidate) != judged.end()) continue;
       judged.push_back(candidate);
       Planned tried = worlds.judged(known, std::move(candidate));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace forebay::tuner {
 namespace {
@@ -11,6 +12,15 @@ namespace {
 // 100.00000001/s.
 constexpr double kSame = 1e-9;
 
+std::uint32_t fastest_actors(const StageCost& cost, std::uint32_t max_actors) {
+  // d/dn of n / slow(n) is 0 where beta n^2 = 1 - alpha.
+  if (cost.beta <= 0) return cost.alpha <= 1 ? max_actors : 1;
+  const double at = std::sqrt(std::max(0.0, 1 - cost.alpha) / cost.beta);
+  if (at >= max_actors) return max_actors;
+  const auto below = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(at));
+  return cost.rate(below) >= cost.rate(below + 1) ? below : std::min(below + 1, max_actors);
+}
+
 class Search {
  public:
   Search(const PipelineDescription& description, std::span<const StageCost> costs,
@@ -18,12 +28,15 @@ class Search {
       : description_(description), costs_(costs), limits_(limits) {
     actors_.prefetch = limits.prefetch;
     actors_.actors.resize(costs.size());
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      stages_.emplace_back(costs[i], description.stages[i].max_actors);
+    }
   }
 
   // Whether `rate` is feasible; if so, allocation() is the one with the fewest actors for it.
   bool reaches(double rate) {
     for (std::size_t i = 0; i < costs_.size(); ++i) {
-      actors_.actors[i] = fewest_actors(costs_[i], rate, description_.stages[i].max_actors);
+      actors_.actors[i] = stages_[i].fewest(rate);
       if (actors_.actors[i] == 0) return false;
     }
     const Bounds bounds{description_.max_actors, limits_.limits.memory_bytes};
@@ -42,8 +55,7 @@ class Search {
     double rate = machine_rate(costs_, ones, limits_.limits.cpus);
     if (limits_.trainer_rate > 0) rate = std::min(rate, limits_.trainer_rate);
     for (std::size_t i = 0; i < costs_.size(); ++i) {
-      rate = std::min(rate,
-                      costs_[i].rate(fastest_actors(costs_[i], description_.stages[i].max_actors)));
+      rate = std::min(rate, costs_[i].rate(stages_[i].fastest()));
     }
     return rate;
   }
@@ -54,6 +66,7 @@ class Search {
   const PipelineDescription& description_;
   const std::span<const StageCost> costs_;
   const PlanLimits& limits_;
+  std::vector<ActorsForRate> stages_;
   Allocation actors_;
 };
 
@@ -76,29 +89,24 @@ double steady_rate(std::span<const StageCost> costs, std::span<const std::uint32
   return rate;
 }
 
-std::uint32_t fastest_actors(const StageCost& cost, std::uint32_t max_actors) {
-  // d/dn of n / slow(n) is 0 where beta n^2 = 1 - alpha.
-  if (cost.beta <= 0) return cost.alpha <= 1 ? max_actors : 1;
-  const double at = std::sqrt(std::max(0.0, 1 - cost.alpha) / cost.beta);
-  if (at >= max_actors) return max_actors;
-  const auto below = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(at));
-  return cost.rate(below) >= cost.rate(below + 1) ? below : std::min(below + 1, max_actors);
-}
+ActorsForRate::ActorsForRate(const StageCost& cost, std::uint32_t max_actors)
+    : cost_(cost), fastest_(fastest_actors(cost, max_actors)), most_(cost.rate(fastest_)) {}
 
-std::uint32_t fewest_actors(const StageCost& cost, double rate, std::uint32_t max_actors) {
-  std::uint32_t high = fastest_actors(cost, max_actors);
+// n actors reach a rate where n >= k slow(n) with k = rate * seconds: from the smaller root of
+// k beta n^2 - (1 - k (alpha - beta)) n + k (1 - alpha) on.
+std::uint32_t ActorsForRate::fewest(double rate) const {
   const double enough = rate * (1 - kSame);
-  if (cost.rate(high) < enough) return 0;
-  std::uint32_t low = 1;  // n / slow(n) grows up to the peak
-  while (low < high) {
-    const std::uint32_t middle = low + (high - low) / 2;
-    if (cost.rate(middle) >= enough) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
+  if (most_ < enough) return 0;
+  const double k = enough * cost_.seconds;
+  const double linear = 1 - k * (cost_.alpha - cost_.beta);
+  const double constant = k * (1 - cost_.alpha);
+  const double inside = linear * linear - 4 * k * cost_.beta * constant;
+  const double root = 2 * constant / (linear + std::sqrt(std::max(0.0, inside)));
+  std::uint32_t least = 1;
+  if (root > 1) least = static_cast<std::uint32_t>(std::min<double>(std::ceil(root), fastest_));
+  while (least > 1 && cost_.rate(least - 1) >= enough) --least;    // What rounding has added
+  while (least < fastest_ && cost_.rate(least) < enough) ++least;  // or left out.
+  return least;
 }
 
 Plan best_allocation(const PipelineDescription& description, std::span<const StageCost> costs,

@@ -55,10 +55,20 @@ struct Plan {
 Plan best_allocation(const PipelineDescription& description, std::span<const StageCost> costs,
                      const PlanLimits& limits);
 
-/// The fewest actors of a stage that complete `rate` splits/s; 0 if no number of actors does.
-std::uint32_t fewest_actors(const StageCost& cost, double rate, std::uint32_t max_actors);
+/// Numbers of actors of one stage for many rates, at most `max_actors`. Pure; a value.
+class ActorsForRate {
+ public:
+  ActorsForRate(const StageCost& cost, std::uint32_t max_actors);
 
-/// The number of actors, at most `max_actors`, at which a stage is fastest.
-std::uint32_t fastest_actors(const StageCost& cost, std::uint32_t max_actors);
+  /// The number at which the stage is fastest.
+  std::uint32_t fastest() const { return fastest_; }
+  /// The fewest that complete `rate` splits/s; 0 if no number of actors does.
+  std::uint32_t fewest(double rate) const;
+
+ private:
+  StageCost cost_;
+  std::uint32_t fastest_;
+  double most_;  // splits/s, of the fastest number
+};
 
 }  // namespace forebay::tuner

@@ -67,13 +67,36 @@ TEST_CASE("a stage that only loses by a second actor has one", "[tuner][plan]") 
   const Plan plan = best_allocation(description(1, 64, 1), costs, machine(1000, 1000));
   CHECK(plan.allocation.actors[0] == 1);
   CHECK(plan.splits_per_second == Approx(10));
-  CHECK(fewest_actors(costs[0], 9, 64) == 1);
+  CHECK(ActorsForRate(costs[0], 64).fewest(9) == 1);
 }
 
 TEST_CASE("the number of actors is 0 for a rate that cannot be reached", "[tuner][plan]") {
-  CHECK(fewest_actors({.seconds = 0.1, .beta = 0.01}, 60, 64) == 0);
-  CHECK(fewest_actors({.seconds = 0.1, .max_rate = 5}, 6, 64) == 0);
-  CHECK(fewest_actors({.seconds = 0.1}, 80, 8) == 8);  // exactly 8 / 0.1
+  CHECK(ActorsForRate({.seconds = 0.1, .beta = 0.01}, 64).fewest(60) == 0);
+  CHECK(ActorsForRate({.seconds = 0.1, .max_rate = 5}, 64).fewest(6) == 0);
+  CHECK(ActorsForRate({.seconds = 0.1}, 8).fewest(80) == 8);  // exactly 8 / 0.1
+}
+
+TEST_CASE("the fewest actors for a rate are those that counting up finds", "[tuner][plan]") {
+  Random random(11);
+  const auto either = [&random](double most) {
+    return random.below(3) == 0 ? 0 : random.uniform() * most;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const StageCost cost{.seconds = 1e-4 + random.uniform(),
+                         .alpha = either(1.3),
+                         .beta = either(random.below(2) == 0 ? 0.5 : 0.01),
+                         .max_rate = either(50)};
+    const auto most = static_cast<std::uint32_t>(1 + random.below(64));
+    const ActorsForRate actors(cost, most);
+    const auto some = static_cast<double>(1 + random.below(most));
+    // A rate that some number reaches exactly, or any other.
+    const double rate =
+        random.below(2) == 0 ? cost.rate(some) : cost.rate(some) * random.uniform() * 1.2;
+    std::uint32_t counted = 1;
+    while (counted < actors.fastest() && cost.rate(counted) < rate * (1 - 1e-9)) ++counted;
+    const bool reached = cost.rate(counted) >= rate * (1 - 1e-9);
+    REQUIRE(actors.fewest(rate) == (reached ? counted : 0));
+  }
 }
 
 TEST_CASE("a plan equals the best of all allocations", "[tuner][plan]") {
