@@ -104,8 +104,8 @@ std::uint32_t ActorsForRate::fewest(double rate) const {
   const double root = 2 * constant / (linear + std::sqrt(std::max(0.0, inside)));
   std::uint32_t least = 1;
   if (root > 1) least = static_cast<std::uint32_t>(std::min<double>(std::ceil(root), fastest_));
-  while (least > 1 && cost_.rate(least - 1) >= enough) --least;    // What rounding has added
-  while (least < fastest_ && cost_.rate(least) < enough) ++least;  // or left out.
+  while (least > 1 && cost_.rate(least - 1) >= enough) --least;    // Rounding may add one
+  while (least < fastest_ && cost_.rate(least) < enough) ++least;  // or leave one out.
   return least;
 }
 

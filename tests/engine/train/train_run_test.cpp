@@ -26,7 +26,7 @@ TEST_CASE("a trainer that crashes ends the run as failed, with the reason, and i
   CHECK(views == 1);
   CHECK(end.how == TrainEnd::How::kFailed);
   CHECK_THAT(end.error.message, Catch::Contains("no screen is left"));
-  CHECK(RunDir::hold(job.spec.run.dir));  // The run has let go of the job's folder.
+  CHECK(RunDir::hold(job.spec.run.dir));  // Another run may use the job's folder.
 }
 
 }  // namespace forebay
