@@ -3,19 +3,22 @@
 #include <utility>
 
 namespace forebay {
-
 namespace {
 
 // Markers in top_. Only their addresses count: no envelope is there. A null top_ means that
 // the mailbox is empty and the reader awake.
-constinit Envelope marked_asleep;
-constinit Envelope marked_closed;
-constexpr Envelope* kAsleep = &marked_asleep;
-constexpr Envelope* kClosed = &marked_closed;
+Envelope* asleep() {
+  static constinit Envelope marked;
+  return &marked;
+}
+Envelope* closed() {
+  static constinit Envelope marked;
+  return &marked;
+}
 
 }  // namespace
 
-Mailbox::Mailbox(std::size_t limit_bytes) : top_(kAsleep), limit_(limit_bytes) {}
+Mailbox::Mailbox(std::size_t limit_bytes) : top_(asleep()), limit_(limit_bytes) {}
 
 Mailbox::~Mailbox() { close(); }
 
@@ -24,19 +27,19 @@ Mailbox::Push Mailbox::push(EnvelopePtr& envelope, MailboxCredit credit) {
   const std::size_t before = bytes_.fetch_add(bytes, std::memory_order_relaxed);
   if (credit == MailboxCredit::kRequired && before != 0 && before + bytes > limit_) {
     bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    return top_.load(std::memory_order_relaxed) == kClosed ? Push::kClosed : Push::kFull;
+    return top_.load(std::memory_order_relaxed) == closed() ? Push::kClosed : Push::kFull;
   }
   Envelope* top = top_.load(std::memory_order_relaxed);
   do {
-    if (top == kClosed) {
+    if (top == closed()) {
       bytes_.fetch_sub(bytes, std::memory_order_relaxed);
       return Push::kClosed;
     }
-    envelope->next = top == kAsleep ? nullptr : top;
+    envelope->next = top == asleep() ? nullptr : top;
   } while (!top_.compare_exchange_weak(top, envelope.get(), std::memory_order_acq_rel,
                                        std::memory_order_relaxed));
   static_cast<void>(envelope.release());
-  if (top == kAsleep) return Push::kWake;
+  if (top == asleep()) return Push::kWake;
   return before / kBacklogStep == (before + bytes) / kBacklogStep ? Push::kQueued : Push::kBacklog;
 }
 
@@ -65,14 +68,14 @@ void Mailbox::give_credit() {
 bool Mailbox::sleep() {
   if (first_ != nullptr) return false;
   Envelope* awake = nullptr;
-  return top_.compare_exchange_strong(awake, kAsleep, std::memory_order_release,
+  return top_.compare_exchange_strong(awake, asleep(), std::memory_order_release,
                                       std::memory_order_relaxed);
 }
 
 void Mailbox::close() {
-  Envelope* top = top_.exchange(kClosed, std::memory_order_acq_rel);
+  Envelope* top = top_.exchange(closed(), std::memory_order_acq_rel);
   drop(std::exchange(first_, nullptr));
-  if (top != kAsleep && top != kClosed) drop(top);
+  if (top != asleep() && top != closed()) drop(top);
 }
 
 void Mailbox::drop(Envelope* list) {
