@@ -102,11 +102,8 @@ std::uint32_t ActorsForRate::fewest(double rate) const {
   const double constant = k * (1 - cost_.alpha);
   const double inside = linear * linear - 4 * k * cost_.beta * constant;
   const double root = 2 * constant / (linear + std::sqrt(std::max(0.0, inside)));
-  std::uint32_t least = 1;
-  if (root > 1) least = static_cast<std::uint32_t>(std::min<double>(std::ceil(root), fastest_));
-  while (least > 1 && cost_.rate(least - 1) >= enough) --least;    // Rounding may add one
-  while (least < fastest_ && cost_.rate(least) < enough) ++least;  // or leave one out.
-  return least;
+  // kSame is far more than what rounding adds to the root.
+  return root > 1 ? static_cast<std::uint32_t>(std::min<double>(std::ceil(root), fastest_)) : 1;
 }
 
 Plan best_allocation(const PipelineDescription& description, std::span<const StageCost> costs,
