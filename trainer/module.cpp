@@ -47,14 +47,33 @@ void set_waiting() {
   setenv("GOMP_SPINCOUNT", "3000", 0);
 }
 
+/// Whether the dynamic loader's text is that for EMFILE, which does not mean that a library is
+/// missing.
+bool names_descriptors(const std::string& reason) {
+  return reason.find("Error 24") != std::string::npos ||
+         reason.find("Too many open files") != std::string::npos;
+}
+
+/// Loads a library; null, and why in `reason`, if that fails. Waits for descriptors first: a
+/// library that gets none while it is loaded may end the process, as libgcrypt does.
+void* open_library(const fs::path& file, std::string& reason) {
+  constexpr std::size_t kDescriptors = 8;
+  DescriptorWait wait;
+  while (free_descriptors() < kDescriptors && wait.again(EMFILE)) continue;
+  void* module = nullptr;
+  do {
+    // Local, so that libtorch's symbols do not collide with others.
+    module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (module == nullptr) reason = dlerror();
+  } while (module == nullptr && names_descriptors(reason) && wait.again(EMFILE));
+  return module;
+}
+
 Result<const TrainerEntry*> load(const fs::path& file) {
-  // Local, so that libtorch's symbols do not collide with others.
-  void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string reason;
+  void* module = open_library(file, reason);
   if (module == nullptr) {
-    const std::string reason = dlerror();
-    // The dynamic loader's text for EMFILE, which does not mean that a library is missing.
-    if (reason.find("Error 24") != std::string::npos ||
-        reason.find("Too many open files") != std::string::npos) {
+    if (names_descriptors(reason)) {
       return fail(Code::kUnavailable, "libtorch cannot be loaded: " + system_words(EMFILE));
     }
     return fail(Code::kNotFound, "training needs libtorch, which cannot be loaded (" + reason +

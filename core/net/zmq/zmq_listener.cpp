@@ -160,7 +160,7 @@ void ZmqListener::limit_unauthenticated(Time now, TransportCounts& counts) {
   room_.look(now, std::exchange(accepted_, 0));
   const auto unauthenticated = static_cast<std::size_t>(std::ranges::count_if(
       connections_, [](const auto& entry) { return !entry.second.accepted; }));
-  const bool is_short = room_.is_short(unauthenticated);
+  const bool is_short = room_.is_short();
   if (is_short) cut_all_strangers(counts);
   if (!closed_ && (unauthenticated > options_.max_unauthenticated || is_short)) {
     pause_listening();

@@ -40,11 +40,9 @@ class DescriptorRoom {
   /// Whether another peer may have a session.
   bool admits() const { return free_ >= kept_; }
   /// Whether to close connections without a session, and to accept no more until is_calm().
-  /// Refusing a peer with a message needs one, so some stay while no peer is admitted; ZeroMQ's
-  /// thread accepts more before this takes effect. The rest is for files.
-  bool is_short(std::size_t unauthenticated) const {
-    return free_ < kept_ * 3 / 8 || (!admits() && unauthenticated > kept_ / 4);
-  }
+  /// Refusing a peer with a message needs one. ZeroMQ's thread accepts more before this takes
+  /// effect: what is left then is for these connections and for files.
+  bool is_short() const { return free_ < kept_ * 3 / 8; }
   bool is_calm() const { return free_ >= kept_ / 2; }
 
  private:

@@ -28,15 +28,13 @@ TEST_CASE("peers are admitted while descriptors are left beside those kept for f
   };
   look(32);
   CHECK(room.admits());
-  CHECK_FALSE(room.is_short(100));
   look(31);
   CHECK_FALSE(room.admits());
-  CHECK_FALSE(room.is_short(8));  // Enough are left to refuse a peer with a reason.
-  CHECK(room.is_short(9));        // more than 32 / 4 wait for a refusal
-  look(11);                       // below 32 x 3 / 8
-  CHECK(room.is_short(0));
+  CHECK_FALSE(room.is_short());  // Enough are left to refuse a peer with a reason.
+  look(11);                      // below 32 x 3 / 8
+  CHECK(room.is_short());
   look(12);
-  CHECK_FALSE(room.is_short(0));
+  CHECK_FALSE(room.is_short());
   look(15);
   CHECK_FALSE(room.is_calm());
   look(16);  // 32 / 2
@@ -66,7 +64,7 @@ TEST_CASE("without descriptors kept for files peers are always admitted", "[core
   room.look(5s, 1000);
   CHECK(room.admits());
   CHECK(room.is_calm());
-  CHECK_FALSE(room.is_short(1000));
+  CHECK_FALSE(room.is_short());
   CHECK(counted == 0);
 }
 
