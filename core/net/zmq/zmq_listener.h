@@ -42,8 +42,8 @@ class DescriptorRoom {
   /// Whether to close connections without a session, and to accept no more until is_calm().
   /// Refusing a peer with a message needs one. ZeroMQ's thread accepts more before this takes
   /// effect: what is left then is for these connections and for files.
-  bool is_short() const { return free_ < kept_ * 3 / 8; }
-  bool is_calm() const { return free_ >= kept_ / 2; }
+  bool is_short() const { return free_ < kept_ * 5 / 16; }
+  bool is_calm() const { return free_ >= kept_ * 3 / 8; }
 
  private:
   const std::size_t kept_;

@@ -31,13 +31,13 @@ TEST_CASE("peers are admitted while descriptors are left beside those kept for f
   look(31);
   CHECK_FALSE(room.admits());
   CHECK_FALSE(room.is_short());  // Enough are left to refuse a peer with a reason.
-  look(11);                      // below 32 x 3 / 8
+  look(9);                       // below 32 x 5 / 16
   CHECK(room.is_short());
-  look(12);
+  look(10);
   CHECK_FALSE(room.is_short());
-  look(15);
+  look(11);
   CHECK_FALSE(room.is_calm());
-  look(16);  // 32 / 2
+  look(12);  // 32 x 3 / 8
   CHECK(room.is_calm());
 }
 
