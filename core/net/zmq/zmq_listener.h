@@ -40,8 +40,8 @@ class DescriptorRoom {
   /// Whether another peer may have a session.
   bool admits() const { return free_ >= kept_; }
   /// Whether to close connections without a session, and to accept no more until is_calm().
-  /// Refusing a peer with a message needs one. ZeroMQ's thread accepts more before this takes
-  /// effect: what is left then is for these connections and for files.
+  /// Refusing a peer with a message needs one. ZeroMQ's thread accepts more connections before this
+  /// takes effect; these and the files use the other descriptors.
   bool is_short() const { return free_ < kept_ * 5 / 16; }
   bool is_calm() const { return free_ >= kept_ * 3 / 8; }
 
