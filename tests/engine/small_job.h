@@ -12,17 +12,22 @@
 
 namespace forebay::test {
 
+/// The text of so many rows of Criteo.
+inline std::string criteo_rows(int count) {
+  std::string rows;
+  for (int row = 0; row < count; ++row) {
+    rows += "0";
+    for (int column = 0; column < 39; ++column) rows += '\t' + std::to_string(row % 97);
+    rows += '\n';
+  }
+  return rows;
+}
+
 /// 300 rows of Criteo in a job with batches of 100, which goes on without end.
 class SmallJob {
  public:
   explicit SmallJob(const std::vector<std::string>& sets = {}) {
-    std::string rows;
-    for (int row = 0; row < 300; ++row) {
-      rows += "0";
-      for (int column = 0; column < 39; ++column) rows += '\t' + std::to_string(row % 97);
-      rows += '\n';
-    }
-    dir_.write("day_0.tsv", rows);
+    dir_.write("day_0.tsv", criteo_rows(300));
     const std::string path =
         dir_.write("job.toml",
                    "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 100\nepochs = 1000000\n");

@@ -158,11 +158,10 @@ void ZmqListener::limit_unauthenticated(Time now, TransportCounts& counts) {
     ++counts.cut_unauthenticated;
   }
   room_.look(now, std::exchange(accepted_, 0));
+  if (room_.is_short()) cut_all_strangers(counts);
   const auto unauthenticated = static_cast<std::size_t>(std::ranges::count_if(
       connections_, [](const auto& entry) { return !entry.second.accepted; }));
-  const bool is_short = room_.is_short();
-  if (is_short) cut_all_strangers(counts);
-  if (!closed_ && (unauthenticated > options_.max_unauthenticated || is_short)) {
+  if (!closed_ && (unauthenticated > options_.max_unauthenticated || room_.is_short())) {
     pause_listening();
     ++counts.listener_paused;
   } else if (closed_ && unauthenticated <= options_.max_unauthenticated / 2 && room_.is_calm()) {

@@ -10,6 +10,7 @@
 #include "engine/cluster/node_stages.h"
 #include "engine/job/job_file.h"
 #include "engine/run/live_pipeline.h"
+#include "tests/engine/small_job.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"
 
@@ -25,13 +26,7 @@ constexpr std::uint64_t kResident = 10 * kMiB;
 class Opened {
  public:
   explicit Opened(FuseSpec::How fuse = FuseSpec::How::kNever) {
-    std::string rows;
-    for (int row = 0; row < 3000; ++row) {
-      rows += "0";
-      for (int column = 0; column < 39; ++column) rows += '\t' + std::to_string(row % 97);
-      rows += '\n';
-    }
-    dir_.write("day_0.tsv", rows);
+    dir_.write("day_0.tsv", test::criteo_rows(3000));
     const std::string path =
         dir_.write("job.toml",
                    "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 100\n"

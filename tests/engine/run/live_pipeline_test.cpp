@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/job/job_file.h"
+#include "tests/engine/small_job.h"
 #include "tests/support/temp_dir.h"
 #include "tuner/guard.h"
 
@@ -19,13 +20,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 class Started {
  public:
   explicit Started(std::uint64_t memory = 256 * kMiB, FuseSpec::How fuse = FuseSpec::How::kNever) {
-    std::string rows;
-    for (int row = 0; row < 3000; ++row) {
-      rows += "0";
-      for (int column = 0; column < 39; ++column) rows += '\t' + std::to_string(row % 97);
-      rows += '\n';
-    }
-    dir_.write("day_0.tsv", rows);
+    dir_.write("day_0.tsv", test::criteo_rows(3000));
     const std::string path =
         dir_.write("job.toml",
                    "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 100\nepochs = 3\n"

@@ -32,20 +32,26 @@ struct Disk {
           .value();
 };
 
-std::vector<float> values_in(const RowArena& arena, std::size_t slot) {
-  std::vector<float> values(arena.weights(slot), arena.weights(slot) + kFetchedWidth);
-  values.insert(values.end(), arena.state(slot), arena.state(slot) + kState);
-  return values;
-}
+/// Slots that rows are fetched into.
+struct Fetching {
+  std::vector<float> values_in(std::size_t slot) const {
+    std::vector<float> values(arena.weights(slot), arena.weights(slot) + kFetchedWidth);
+    values.insert(values.end(), arena.state(slot), arena.state(slot) + kState);
+    return values;
+  }
+
+  CopyRoom room{4096, 4096};
+  RowArena arena{kSlots, kFetchedWidth, kState, room};
+  RowFetcher fetcher{arena};
+};
 
 }  // namespace
 
 TEST_CASE("rows are in their slots once their turn was awaited, more turns than are under way",
           "[trainer][embedding]") {
   const Disk disk(100);
-  CopyRoom room(4096, 4096);
-  RowArena arena(kSlots, kFetchedWidth, kState, room);
-  RowFetcher fetcher(arena);
+  Fetching into;
+  RowFetcher& fetcher = into.fetcher;
   fetcher.read_from(*disk.log);
   for (std::uint64_t turn = 1; turn <= 5; ++turn) {
     fetcher.wait_for_turn();
@@ -54,8 +60,8 @@ TEST_CASE("rows are in their slots once their turn was awaited, more turns than 
   }
   REQUIRE(fetcher.await(5));
   for (std::uint64_t turn = 1; turn <= 6; ++turn) CHECK(fetcher.awaited(turn) == 0);
-  CHECK(values_in(arena, 0) == std::vector<float>(kFetchedWidth + kState, 5));
-  CHECK(values_in(arena, 7) == std::vector<float>(kFetchedWidth + kState, 50));
+  CHECK(into.values_in(0) == std::vector<float>(kFetchedWidth + kState, 5));
+  CHECK(into.values_in(7) == std::vector<float>(kFetchedWidth + kState, 50));
 }
 
 TEST_CASE(
@@ -63,37 +69,35 @@ TEST_CASE(
     "[trainer][embedding]") {
   const Disk without(10);
   const Disk whole(100);
-  CopyRoom room(4096, 4096);
-  RowArena arena(kSlots, kFetchedWidth, kState, room);
-  RowFetcher fetcher(arena);
+  Fetching into;
+  RowFetcher& fetcher = into.fetcher;
   fetcher.read_from(*without.log);
   fetcher.fetch({.turn = 1, .numbers = {50}, .slots = {1}, .times = {1}});
   fetcher.fetch({.turn = 2, .numbers = {5}, .slots = {2}, .times = {1}});
   const auto lost = fetcher.await(2);
   REQUIRE_FALSE(lost);
   CHECK_THAT(lost.error().message, Catch::Contains("lost row 50"));
-  CHECK(values_in(arena, 2) == std::vector<float>(kFetchedWidth + kState, 0));
+  CHECK(into.values_in(2) == std::vector<float>(kFetchedWidth + kState, 0));
   fetcher.read_from(*whole.log);
   fetcher.fetch({.turn = 3, .numbers = {50}, .slots = {1}, .times = {1}});
   REQUIRE(fetcher.drain());
-  CHECK(values_in(arena, 1) == std::vector<float>(kFetchedWidth + kState, 50));
+  CHECK(into.values_in(1) == std::vector<float>(kFetchedWidth + kState, 50));
 }
 
 TEST_CASE("a fetch that crashes loses its rows as an error, and the next disk is read from",
           "[trainer][embedding]") {
   const Disk disk(100);
-  CopyRoom room(4096, 4096);
-  RowArena arena(kSlots, kFetchedWidth, kState, room);
-  RowFetcher fetcher(arena);
+  Fetching into;
+  RowFetcher& fetcher = into.fetcher;
   fetcher.read_from(*disk.log);
   fetcher.fetch({.turn = 1, .numbers = {50}, .slots = {}, .times = {}});  // a row without a slot
   fetcher.fetch({.turn = 2, .numbers = {5}, .slots = {2}, .times = {1}});
   const auto lost = fetcher.await(2);
   REQUIRE_FALSE(lost);
   CHECK_THAT(lost.error().message, Catch::StartsWith("reading rows ahead failed: "));
-  CHECK(values_in(arena, 2) == std::vector<float>(kFetchedWidth + kState, 0));
+  CHECK(into.values_in(2) == std::vector<float>(kFetchedWidth + kState, 0));
   fetcher.read_from(*disk.log);
   fetcher.fetch({.turn = 3, .numbers = {50}, .slots = {1}, .times = {1}});
   REQUIRE(fetcher.await(3));
-  CHECK(values_in(arena, 1) == std::vector<float>(kFetchedWidth + kState, 50));
+  CHECK(into.values_in(1) == std::vector<float>(kFetchedWidth + kState, 50));
 }
