@@ -338,17 +338,24 @@ bool ZmqLoop::may_sleep() {
 
 void ZmqLoop::sleep(std::unique_lock<TurnMutex>& turn) {
   if (has_unread()) return;
-  Time wait = std::max(next_tick_ - clock_.now(), Time(0));
+  const Time now = clock_.now();
+  Time wait = std::max(next_tick_ - now, Time(0));
   if (!unsent_.empty()) wait = std::min<Time>(wait, kBlockedPause);
   const bool streams = std::exchange(streaming_, false);  // Messages sent meanwhile wake nobody.
   if (!streams && !may_sleep()) wait = Time(0);
   deeply_ = !streams;
   turn.unlock();
-  if (streams) wait_briefly(events_.number(), std::min<Time>(wait, kStreamGap));
+  if (streams) {
+    wait_briefly(events_.number(), std::min<Time>(wait, kStreamGap));
+    wait = Time(0);
+  } else {
+    waiting_work_->wait_behind(wait);
+    wait = std::max(now + wait - clock_.now(), Time(0));
+  }
   Events events;
-  const auto came = wait_for_events(
-      events_.number(), events,
-      streams ? 0 : static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
+  const auto came =
+      wait_for_events(events_.number(), events,
+                      static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
   turn.lock();
   deeply_ = false;
   sleeping_.store(false);

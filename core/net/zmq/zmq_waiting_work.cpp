@@ -9,6 +9,12 @@
 #include "core/base/check.h"
 
 namespace forebay {
+namespace {
+
+/// More than a thread that was woken needs until it runs.
+constexpr std::chrono::seconds kAwakeSoon{1};
+
+}  // namespace
 
 ZmqWaitingWork::ZmqWaitingWork(Work work)
     : look_again_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)), work_(std::move(work)) {
@@ -40,14 +46,27 @@ void ZmqWaitingWork::look_again() {
   static_cast<void>(!::write(look_again_.number(), &one, sizeof(one)));
 }
 
+void ZmqWaitingWork::wait_behind(std::chrono::nanoseconds most) {
+  if (!waiting_.load()) return;
+  // Here and in woke() each thread writes its own word before it reads the other's: one of them
+  // sees the other.
+  std::unique_lock lock(awake_mutex_);
+  behind_.store(true);
+  if (waiting_.load()) awake_.wait_for(lock, most, [this] { return !behind_.load(); });
+  behind_.store(false);
+}
+
 void ZmqWaitingWork::pass_on() {
   look_again();
-  waiting_.wait(true);
+  wait_behind(kAwakeSoon);
 }
 
 void ZmqWaitingWork::woke() {
   waiting_.store(false);
-  waiting_.notify_one();
+  if (!behind_.load()) return;
+  const std::lock_guard lock(awake_mutex_);
+  behind_.store(false);
+  awake_.notify_one();
 }
 
 void ZmqWaitingWork::end() {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -34,6 +36,10 @@ class ZmqWaitingWork final : public WaitingWork {
 
   /// Is written to when the helping thread waits and is to look again.
   int descriptor() const { return look_again_.number(); }
+  /// For the transport's own thread before it calls epoll_wait: if the helping thread waits there,
+  /// returns when that thread is awake, or after `most`. The thread that calls epoll_wait last gets
+  /// the next event; so the helping thread gets the answer, without another wake-up.
+  void wait_behind(std::chrono::nanoseconds most);
   /// The transport's own thread took what was for the helping thread: wakes it, and returns when it
   /// is awake, so that this does not happen again.
   void pass_on();
@@ -44,7 +50,11 @@ class ZmqWaitingWork final : public WaitingWork {
   std::mutex mutex_;                        // held by the thread that helps
   std::atomic<std::thread::id> helping_{};  // that thread
   std::atomic<bool> waiting_{false};
+  std::atomic<bool> behind_{false};  // the transport's own thread is in wait_behind(); cleared
+                                     // under awake_mutex_ by the thread that wakes it
   std::atomic<bool> ended_{false};
+  std::mutex awake_mutex_;
+  std::condition_variable awake_;
 };
 
 }  // namespace forebay

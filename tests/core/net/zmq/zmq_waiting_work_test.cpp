@@ -202,6 +202,31 @@ TEST_CASE("a callback that waits does not work in its own place", "[core][net]")
 
 }  // namespace
 
+TEST_CASE("a transport's own thread waits behind a helping thread that waits", "[core][net]") {
+  ZmqWaitingWork work([](const std::function<bool()>&) {});
+  work.wait_behind(1h);  // Nobody waits: returns at once.
+  CHECK_FALSE(work.waits([] { return true; }));
+  work.wait_behind(1h);
+  REQUIRE(work.waits(never));
+  work.wait_behind(1ms);  // Returns because the time is over.
+  for (int i = 0; i < 200; ++i) {
+    REQUIRE(work.waits(never));
+    std::atomic<bool> starts = false;
+    std::atomic<bool> awake = false;
+    bool was_awake = false;
+    std::thread own([&] {
+      starts = true;
+      work.wait_behind(1h);
+      was_awake = awake;
+    });
+    while (!starts) std::this_thread::yield();
+    awake = true;
+    work.woke();
+    own.join();
+    CHECK(was_awake);
+  }
+}
+
 TEST_CASE("nothing of a transport is used after its end", "[core][net]") {
   int worked = 0;
   ZmqWaitingWork work([&](const std::function<bool()>&) { ++worked; });
