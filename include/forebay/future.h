@@ -60,6 +60,11 @@ class Future {
  private:
   template <class>
   friend class Promise;
+  template <class U>
+  friend Future<std::vector<U>> all_of(const std::vector<Future<U>>& futures);
+  template <class U>
+  friend Future<std::pair<std::size_t, U>> any_of(const std::vector<Future<U>>& futures);
+
   struct State {
     explicit State(std::shared_ptr<WaitingWork> waiting) : work(std::move(waiting)) {}
     const std::shared_ptr<WaitingWork> work;  // may be null
@@ -71,6 +76,13 @@ class Future {
   };
 
   explicit Future(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  /// The first work among theirs; null if there is none.
+  static std::shared_ptr<WaitingWork> work_of(const std::vector<Future>& futures) {
+    for (const Future& future : futures) {
+      if (future.state_->work != nullptr) return future.state_->work;
+    }
+    return nullptr;
+  }
   Result<T> take() const {
     Error taken{Code::kInvalid, "the answer was taken before"};
     return std::exchange(*state_->result, Result<T>(std::move(taken)));
@@ -118,16 +130,18 @@ class Promise {
   std::shared_ptr<Held> held_;
 };
 
-/// All answers, in the order of `futures`; the first error if there is one.
+/// All answers, in the order of `futures`; the first error if there is one. A thread that waits for
+/// them does the work that brings the first.
 template <class T>
 Future<std::vector<T>> all_of(const std::vector<Future<T>>& futures) {
   struct Gathered {
+    explicit Gathered(std::shared_ptr<WaitingWork> work) : promise(std::move(work)) {}
     std::mutex mutex;
     std::vector<std::optional<T>> values;  // under mutex, as `left`
     std::size_t left = 0;
     Promise<std::vector<T>> promise;
   };
-  auto gathered = std::make_shared<Gathered>();
+  auto gathered = std::make_shared<Gathered>(Future<T>::work_of(futures));
   gathered->values.resize(futures.size());
   gathered->left = futures.size();
   if (futures.empty()) gathered->promise.set(std::vector<T>());
@@ -145,11 +159,12 @@ Future<std::vector<T>> all_of(const std::vector<Future<T>>& futures) {
   return gathered->promise.future();
 }
 
-/// The first answer that is no error, and which of `futures` it is; the last error if all fail.
+/// The first answer that is no error, and which of `futures` it is; the last error if all fail. As
+/// with all_of, a thread that waits does work meanwhile.
 template <class T>
 Future<std::pair<std::size_t, T>> any_of(const std::vector<Future<T>>& futures) {
   auto left = std::make_shared<std::atomic<std::size_t>>(futures.size());
-  const Promise<std::pair<std::size_t, T>> promise;
+  const Promise<std::pair<std::size_t, T>> promise(Future<T>::work_of(futures));
   if (futures.empty()) promise.set(Error{Code::kInvalid, "any_of was given no future"});
   for (std::size_t i = 0; i < futures.size(); ++i) {
     futures[i].then([left, promise, i](Result<T> result) {

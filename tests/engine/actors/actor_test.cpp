@@ -272,6 +272,25 @@ TEST_CASE("a thread that waits for an answer does the work that brings it", "[ac
   CHECK(work->looks == 1);  // Whoever helps may not see the answer that another thread sets.
 }
 
+TEST_CASE("a thread that waits for several answers does the work that brings them", "[actors]") {
+  const auto work = std::make_shared<Bringing>();
+  const Promise<int> local;
+  const Promise<int> remote(work);
+  const std::vector<Future<int>> futures{local.future(), remote.future()};
+  work->bring = [&] {
+    remote.set(7);
+    local.set(6);
+  };
+  SECTION("for all of them") {
+    CHECK(*all_of(futures).wait() == std::vector<int>{6, 7});
+    CHECK(work->looks == 1);
+  }
+  SECTION("for the first of them") {
+    CHECK(*any_of(futures).wait() == std::pair<std::size_t, int>(1, 7));
+  }
+  CHECK(work->helped == 1);
+}
+
 TEST_CASE("a thread whose help ends early waits for the answer all the same", "[actors]") {
   const auto work = std::make_shared<Bringing>();
   const Promise<int> promise(work);
