@@ -35,6 +35,10 @@ struct StageObservation {
   std::uint64_t queued_bytes = 0;  ///< In that queue at the interval's end.
 };
 
+/// The share of its time that a trainer waits for data, up to which it is fed: it would hardly take
+/// more than it gets.
+inline constexpr double kFedWait = 0.02;
+
 /// The policy's view of one interval (between two decisions). A value.
 ///
 /// Never contains the costs in a modelled pipeline's file: a policy has to infer them.
@@ -63,6 +67,8 @@ struct Observation {
     for (const StageObservation& stage : stages) current.actors.push_back(stage.actors);
     return current;
   }
+  /// Whether the trainer got about all that it could take.
+  bool is_fed() const { return trainer_wait_seconds <= kFedWait * seconds; }
   double splits_per_second() const {
     return seconds > 0 ? static_cast<double>(trainer_steps) * splits_per_item / seconds : 0;
   }

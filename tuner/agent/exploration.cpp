@@ -11,7 +11,6 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kFed = 0.02;           // share of waiting up to which the trainer is fed
 constexpr double kDeparture = 0.06;     // of the rate that the costs allow, that must be missing
 constexpr double kBelow = 0.95;         // of the anchor's rate
 constexpr double kFarBelow = 0.8;       // of it in single intervals, which chance moves more
@@ -42,8 +41,6 @@ constexpr double kMostPause = 960;
 constexpr double kLeastRest = 0.1;
 constexpr double kRestPerLoss = 200;  // seconds for all of the rate
 
-bool is_fed(const Observation& seen) { return seen.trainer_wait_seconds <= kFed * seen.seconds; }
-
 double allowed_rate(const PipelineEstimate& known, const Allocation& allocation) {
   return steady_rate(known.mean(), allocation.actors, known.cpus(), known.trainer_rate());
 }
@@ -69,7 +66,7 @@ Planned Exploration::next(const Observation& seen, const PipelineEstimate& known
   remember();
   watch_anchor(seen);
   departing_ = tried_ || stalled_ > 0 || departs(seen, known);
-  if (!tried_ && rest_ <= 0 && !is_fed(seen)) consider(seen, known);
+  if (!tried_ && rest_ <= 0 && !seen.is_fed()) consider(seen, known);
   if (tried_) {
     planned.allocation = tried_->allocation;
     return planned;
@@ -173,7 +170,7 @@ void Exploration::bridge(const Observation& seen) {
     pause_length_ += paused;
   } else if (since_pause_ > kAfterPause) {
     pause_length_ = 0;
-    if (!is_fed(seen)) waiting_rate_ = seen.splits_per_second();
+    if (!seen.is_fed()) waiting_rate_ = seen.splits_per_second();
   }
   const double items =
       kBridge * waiting_rate_ * pause_length_ / std::max(1e-9, seen.splits_per_item);
@@ -193,7 +190,7 @@ void Exploration::remember() {
 
 // A plan that changes every period is never settled; below the anchor it can be all the same.
 void Exploration::watch_anchor(const Observation& seen) {
-  const bool below = anchor_ && !tried_ && since_pause_ > kAfterPause && !is_fed(seen) &&
+  const bool below = anchor_ && !tried_ && since_pause_ > kAfterPause && !seen.is_fed() &&
                      seen.splits_per_second() < kFarBelow * anchor_->rate;
   low_ = below ? low_ + seen.seconds : 0;
   low_splits_ = below ? low_splits_ + seen.splits_per_second() * seen.seconds : 0;
@@ -213,7 +210,7 @@ bool Exploration::below_anchor() const {
 
 bool Exploration::over(const Observation& seen) const {
   if (!alike(window_.allocation, tried_->allocation)) return window_.waited > kLongestTry;
-  if (is_fed(seen)) return true;
+  if (seen.is_fed()) return true;
   // Prefetch takes nothing from any stage, so one slow interval is chance.
   const bool costly = tried_->move != Move::kMorePrefetch && tried_->move != Move::kTrade &&
                       window_.seconds > 0 && window_.rate() < (1 - kMostCost) * tried_->rate_before;
@@ -226,7 +223,7 @@ void Exploration::conclude(const Observation& seen) {
   const Try tried = *tried_;
   const bool better = window_.seconds > 0 &&
                       window_.rate() > (kBetter + chance(window_.splits) / 2) * tried.rate_before;
-  if (alike(window_.allocation, tried.allocation) && (better || is_fed(seen))) return keep(seen);
+  if (alike(window_.allocation, tried.allocation) && (better || seen.is_fed())) return keep(seen);
   give_up(1 - window_.rate() / std::max(tried.rate_before, 1e-9));
 }
 

@@ -30,7 +30,6 @@ json names_of(const PipelineDescription& description) {
 constexpr std::size_t kOneFewer = 2;  // of kSteps: larger ones would cost too much to try
 constexpr std::size_t kOneMore = 3;
 constexpr int kSettled = 4;           // intervals before the first, and between two
-constexpr double kStarved = 0.02;     // share of waiting above which the trainer would use more
 constexpr double kShort = 0.03;       // of the rate that the costs allow, that must be missing
 constexpr double kUsualMemory = 0.7;  // weight of the mean reward so far, per interval
 constexpr std::size_t kLessons = 64;  // kept lessons
@@ -46,7 +45,7 @@ double reward_of(const Observation& seen, const Agent& agent) {
 // Whether the trainer would use more splits than it gets, and the machine could do more than it
 // does.
 bool something_to_gain(const Observation& seen, const Agent& agent) {
-  return seen.trainer_wait_seconds > kStarved * seen.seconds && agent.known().shortfall() > kShort;
+  return !seen.is_fed() && agent.known().shortfall() > kShort;
 }
 
 Result<Network> network_of(const IntuneOptions& options) {

@@ -8,7 +8,6 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kWaits = 0.02;       // share of waiting from which the trainer would use more
 constexpr double kBusy = 0.9;         // share of work from which a stage holds the others up
 constexpr double kSteady = 0.12;      // relative change of actors that is no change
 constexpr std::uint32_t kFew = 5;     // actors, of which one matters
@@ -161,7 +160,7 @@ bool Trial::worse(double noise) const {
 
 std::optional<Trial::Candidate> Trial::candidate(const Observation& seen,
                                                  const PipelineEstimate& known) const {
-  if (seen.trainer_wait_seconds <= kWaits * seen.seconds) return std::nullopt;
+  if (seen.is_fed()) return std::nullopt;
   const std::vector<StageCost> costs = known.mean();
   const std::vector<std::uint32_t> actors = seen.allocation().actors;
   std::optional<std::size_t> slowest;

@@ -6,7 +6,6 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kWaits = 0.02;      // a share of time from which the trainer waits
 constexpr double kShort = 0.05;      // a share from which more room for early splits is worth it
 constexpr double kEarlyFill = 0.25;  // of the prefetch
 constexpr double kMoreRoom = 2;      // times the prefetch
@@ -51,7 +50,7 @@ void ClusterPlanner::observe(const ClusterReport& report) {
   rate_ = made_ = 0;
   for (const NodeReport& node : report.nodes) {
     Kept& kept = kept_of(node);
-    kept.belief.observe(node, waited_ > kWaits);
+    kept.belief.observe(node, waited_ > kFedWait);
     rate_ += kept.belief.rate();
     made_ += kept.belief.made();
   }

@@ -18,8 +18,7 @@ using nlohmann::json;
 constexpr int kVersion = 1;
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::size_t kMostStates = 8;
-constexpr int kPatience = 3;       // periods until cuts that were proposed are given up
-constexpr double kStarved = 0.02;  // share of waiting above which the trainer would take more
+constexpr int kPatience = 3;  // periods until cuts that were proposed are given up
 
 Joins may_join(const PipelineDescription& description) {
   Joins joins;
@@ -35,15 +34,17 @@ double waiting_share(const StageObservation& stage) {
 }
 
 CutInterval interval_of(const Observation& seen) {
-  CutInterval interval{.splits_per_second = seen.splits_per_second(),
-                       .fed = seen.trainer_wait_seconds <= kStarved * seen.seconds};
-  double wanted = 0;
+  CutInterval interval{.splits_per_second = seen.splits_per_second(), .fed = seen.is_fed()};
+  double used = 0;
+  double waited = 0;
   for (const StageObservation& stage : seen.stages) {
-    wanted += stage.cpu_seconds + stage.done_ready_seconds;
+    used += stage.cpu_seconds;
+    waited += stage.done_ready_seconds;
     interval.waiting.push_back(waiting_share(stage));
   }
   const double cpus = seen.limits.cpus * seen.seconds - seen.other_cpu_seconds;
-  interval.cpu = cpus > 0 ? wanted / cpus : 1;
+  interval.used = cpus > 0 ? used / cpus : 1;
+  interval.wanted = cpus > 0 ? (used + waited) / cpus : 1;
   return interval;
 }
 

@@ -17,6 +17,7 @@ constexpr double kHopeless = 0.9;      // times the rate before, below which it 
 constexpr double kRoom = 0.85;         // of the CPUs: below, more actors can do more
 constexpr double kFull = 0.95;         // of the CPUs: from here on they are the limit
 constexpr double kOtherWaiting = 0.2;  // difference of the shares from which a cut may pay
+constexpr double kAlike = 0.5;         // difference up to which a join may pay
 constexpr double kChanged = 0.25;      // of the rate, that means other work
 constexpr int kRest = 30;              // intervals
 constexpr int kLongestRest = 480;
@@ -93,8 +94,8 @@ std::optional<CutTrial> CutSearch::judge() {
 
 void CutSearch::consider(const CutInterval& seen) {
   std::optional<std::size_t> moved;
-  if (seen.cpu < kRoom) moved = next_cut(seen);
-  if (seen.cpu >= kFull) moved = next_join(seen);
+  if (seen.used < kRoom) moved = next_cut(seen);
+  if (!moved && seen.wanted >= kFull) moved = next_join(seen);
   if (!moved) return;
   trial_ = CutTrial{.before = stands_, .tried = stands_, .rate_before = mean_of_last(kMeasured)};
   trial_->tried[*moved] = !trial_->tried[*moved];
@@ -115,7 +116,7 @@ std::optional<std::size_t> CutSearch::next_cut(const CutInterval& seen) const {
 std::optional<std::size_t> CutSearch::next_join(const CutInterval& seen) const {
   std::optional<std::size_t> best;
   for (std::size_t i = 1; i < stands_.size(); ++i) {
-    if (stands_[i] || !may_join_[i] || failed_[i]) continue;
+    if (stands_[i] || !may_join_[i] || failed_[i] || difference(seen, i) > kAlike) continue;
     if (!best || difference(seen, i) < difference(seen, *best)) best = i;
   }
   return best;

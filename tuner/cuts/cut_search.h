@@ -13,8 +13,11 @@ namespace forebay::tuner {
 struct CutInterval {
   double splits_per_second = 0;
   bool fed = false;  ///< The trainer would have taken no more.
-  /// CPU time that the stages used and waited for, over what they may have.
-  double cpu = 0;
+  /// The share of the stages' CPUs that they used.
+  double used = 0;
+  /// The same with the time that splits waited for a CPU. More than 1 does not mean that the CPUs
+  /// are the limit: splits that waited for the same disk go on together, and then wait for a CPU.
+  double wanted = 0;
   /// Of each stage: the share of a split's time in which it waits for something but a CPU.
   std::vector<double> waiting = {};
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace forebay::tuner {
 namespace {
@@ -12,8 +13,14 @@ constexpr double kMostNoise = 10;
 constexpr double kNoiseMemory = 400;       // splits
 constexpr double kLeastCpuShare = 0.005;   // below these two, CPU time says nothing about
 constexpr double kLeastCpuSeconds = 1e-6;  // the service time; seconds of a split
-constexpr double kConvincing = 1;          // logarithm of how much likelier a doubt has to be
-constexpr double kSlow = 0.5;              // of an interval: faster splits do not mislead
+constexpr double kShareMemory = 0.3;       // weight of the last interval
+constexpr double kLongWait = 2;  // times the seconds of work, from which a split waits long
+constexpr double kIdle = 0.93;   // share of work up to which some actors are idle
+constexpr double kUnexplainedIntervals = 2;  // that waiting lasts which no limit explains, and the
+constexpr double kUnexplainedServices = 3;   // service times
+constexpr double kUsual = 0.8;  // of the CPU share before, from which splits wait as little again
+constexpr double kConvincing = 1;       // logarithm of how much likelier a doubt has to be
+constexpr double kSlow = 0.5;           // of an interval: faster splits do not mislead
 constexpr double kCounted = 2;          // service times of all actors in which splits are counted
 constexpr double kSteadyActors = 0.88;  // of the actors, that are about as many
 constexpr double kMiscounted = 0.55;    // of the logarithm of their number: never chance
@@ -41,19 +48,48 @@ void StageEstimate::observe(const StageObservation& stage, double seconds) {
   if (served.wall <= 0) return;
 
   measured_actors_ = served.actors;
-  // A rate limit only adds waiting, so the largest share of CPU seen is the stage's own.
   wall_ = served.wall;
   cpu_ = std::min(served.cpu, served.wall);
-  const double share = cpu_ / wall_;
-  const bool refuted = limit_.refuted_by(stage, served);
-  limit_refuted_ = limit_refuted_ || refuted;
-  cpu_share_ = refuted ? share : std::max(share, cpu_share_);
-  const bool computes = cpu_share_ > kLeastCpuShare && served.cpu > kLeastCpuSeconds;
-  const double intrinsic = computes ? served.cpu / cpu_share_ : served.wall;
+  const double intrinsic = intrinsic_seconds(stage, served);
   observe_noise(stage, served.wall);
   fit(stage, served, intrinsic);
   count(stage, seconds, limit_.value() > 0 || RateLimit::waited(served, intrinsic));
   limit_.learn(stage, served, intrinsic);
+}
+
+// The seconds that a split takes without a limit.
+double StageEstimate::intrinsic_seconds(const StageObservation& stage, const Served& served) {
+  const double share = cpu_ / wall_;
+  const bool refuted = limit_.refuted_by(stage, served);
+  limit_refuted_ = limit_refuted_ || refuted;
+  if (waits_on_its_own(stage, served)) {
+    cpu_share_ += kShareMemory * (share - cpu_share_);
+    if (cpu_share_ > kUsual * usual_share_) usual_share_ = 0;
+    return served.wall;
+  }
+  // A rate limit only adds waiting, so the largest share of CPU seen is the stage's own.
+  cpu_share_ = refuted ? share : std::max(share, cpu_share_);
+  const bool computes = cpu_share_ > kLeastCpuShare && served.cpu > kLeastCpuSeconds;
+  return computes ? served.cpu / cpu_share_ : served.wall;
+}
+
+// Whether splits wait for what is no limit, since some actors are idle: for their own answers.
+bool StageEstimate::waits_on_its_own(const StageObservation& stage, const Served& served) {
+  if (usual_share_ > 0) return true;
+  const bool waited = served.wall * cpu_share_ > kLongWait * cpu_;
+  const bool idle = stage.working_seconds < kIdle * stage.actor_seconds;
+  if (!idle || !waited || stage.actors == 0) {
+    unexplained_ = 0;
+    return false;
+  }
+  unexplained_ += served.seconds;
+  if (unexplained_ < kUnexplainedIntervals * served.seconds ||
+      unexplained_ < kUnexplainedServices * served.wall) {
+    return false;
+  }
+  usual_share_ = std::exchange(cpu_share_, cpu_ / wall_);
+  limit_ = {};
+  return true;
 }
 
 void StageEstimate::observe_none(const StageObservation& stage, double seconds) {

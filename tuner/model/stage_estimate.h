@@ -14,7 +14,8 @@ namespace forebay::tuner {
 ///
 /// The share of a split's time on a CPU tells two limits apart: contention stretches CPU time and
 /// waiting alike; a disk or link at its limit adds waiting only. If fewer actors then complete
-/// fewer splits, there was no rate limit: the stage's own waiting has grown. A value.
+/// fewer splits, there was no rate limit: the stage's own waiting has grown. So it has if splits
+/// wait long though actors are idle: a limit keeps all of them waiting. A value.
 class StageEstimate {
  public:
   /// Adds an interval. `stage.done` may be 0.
@@ -59,6 +60,8 @@ class StageEstimate {
   };
 
   StageCost completed(StageCost cost) const;
+  double intrinsic_seconds(const StageObservation& stage, const Served& served);
+  bool waits_on_its_own(const StageObservation& stage, const Served& served);
   void observe_none(const StageObservation& stage, double seconds);
   void fit(const StageObservation& stage, const Served& served, double intrinsic);
   void count(const StageObservation& stage, double seconds, bool limited);
@@ -68,8 +71,11 @@ class StageEstimate {
   std::optional<ContentionFit> questioned_;  // the belief that fit_ doubts
   RateLimit limit_;
   double cpu_share_ = 0;
-  double wall_ = 0;             // seconds of the splits last completed, without waiting for a CPU
-  double cpu_ = 0;              // of those, on a CPU
+  double unexplained_ = 0;  // seconds in which splits waited long though actors were idle
+  double usual_share_ =
+      0;             // of CPU before that lasted; while not 0, all waiting is the stage's own
+  double wall_ = 0;  // seconds of the splits last completed, without waiting for a CPU
+  double cpu_ = 0;   // of those, on a CPU
   bool limit_refuted_ = false;  // since question()
   double measured_actors_ = 0;
   double noise_sum_ = 0;

@@ -11,10 +11,9 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr float kPaperMargin = 0.4F;    // per cent that a step must promise
-constexpr double kExploring = 0.03;     // chance of a random single step, when calm and starved
-constexpr double kPaperStarved = 0.02;  // share of waiting from which the trainer would use more
-constexpr int kCalm = 2;                // decisions before a lesson that kept what stood
+constexpr float kPaperMargin = 0.4F;  // per cent that a step must promise
+constexpr double kExploring = 0.03;   // chance of a random single step, when calm and starved
+constexpr int kCalm = 2;              // decisions before a lesson that kept what stood
 constexpr std::size_t kPaperLessons = 64;
 constexpr int kPaperPasses = 4;
 constexpr float kPaperRate = 2e-4F;
@@ -121,7 +120,7 @@ void PaperAgent::learn() {
 }
 
 void PaperAgent::explore(std::vector<std::uint8_t>& steps, const Observation& seen) {
-  const bool starved = seen.trainer_wait_seconds > kPaperStarved * seen.seconds;
+  const bool starved = !seen.is_fed();
   if (calm_ < kCalm || !starved || random_.uniform() >= kExploring) return;
   const std::size_t stage = random_.below(steps.size());
   steps[stage] = random_.below(2) == 0 ? kFewerByOne : kMoreByOne;

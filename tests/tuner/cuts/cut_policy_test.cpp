@@ -108,12 +108,23 @@ TEST_CASE("a cut on trial begins with actors in proportion to the stages' times"
   }
 }
 
-TEST_CASE("CPUs that others take are no room for a cut", "[tuner][cuts]") {
+TEST_CASE("splits that wait for a CPU together do not keep stages together", "[tuner][cuts]") {
+  const auto policy = cut_policy();
+  Proposal proposal{.allocation = {{4, 0, 0}, 1}};
+  for (int i = 0; i < 5; ++i) {
+    Observation seen = seen_with(proposal.allocation.actors);
+    seen.stages[1].done_ready_seconds = 6;  // of 8, of which 3 were used
+    seen.stages[1].done_seconds += 6;
+    proposal = policy->decide(seen);
+  }
+  CHECK(proposal.allocation.actors == Counts{2, 2, 0});
+}
+
+TEST_CASE("CPUs without room are no reason for a cut", "[tuner][cuts]") {
   const auto policy = cut_policy();
   for (int i = 0; i < 20; ++i) {
     Observation seen = seen_with({4, 0, 0});
-    seen.stages[1].done_ready_seconds = 6;  // of 8, of which 3 were used
-    seen.stages[1].done_seconds += 6;
+    seen.stages[1].cpu_seconds = 5;
     CHECK(policy->decide(seen).allocation.actors == Counts{4, 0, 0});
   }
 }

@@ -11,11 +11,17 @@ const Joins kLoadApart{false, false, true};
 
 /// The first stage waits for nine tenths of its time, the others compute.
 CutInterval waiting(double splits_per_second) {
-  return {.splits_per_second = splits_per_second, .cpu = 0.5, .waiting = {0.9, 0.05, 0}};
+  return {.splits_per_second = splits_per_second,
+          .used = 0.5,
+          .wanted = 0.6,
+          .waiting = {0.9, 0.05, 0}};
 }
 
 CutInterval computing(double splits_per_second) {
-  return {.splits_per_second = splits_per_second, .cpu = 0.99, .waiting = {0.1, 0.02, 0}};
+  return {.splits_per_second = splits_per_second,
+          .used = 0.9,
+          .wanted = 0.99,
+          .waiting = {0.1, 0.02, 0}};
 }
 
 /// Adds intervals until a trial begins, at most 20; returns their number.
@@ -99,10 +105,23 @@ TEST_CASE("nothing is tried where the CPUs have little room and are no limit", "
   CutSearch search(kMay, kLoadApart);
   CutInterval seen = waiting(10);
   seen.waiting[2] = 0.9;
-  seen.cpu = 0.9;
+  seen.used = seen.wanted = 0.9;
   CHECK(until_trial(search, seen) == 20);
-  seen.cpu = 0.8;
+  seen.used = 0.8;
   CHECK(until_trial(search, seen) == 1);
+}
+
+// As with a slow disk: the splits that come from it together wait for a CPU, which then idles.
+TEST_CASE("a stage that waits is apart though splits wait for CPUs that have room",
+          "[tuner][cuts]") {
+  CutSearch search(kMay, kMay);
+  CutInterval seen = waiting(10);
+  seen.wanted = 3;
+  until_trial(search, seen);
+  CHECK(search.joins() == kLoadApart);
+  until_verdict(search, waiting(20));
+  seen.splits_per_second = 20;
+  CHECK(until_trial(search, seen) == 20);
 }
 
 TEST_CASE("where the CPUs are the limit, stages are joined again, those that are alike first",

@@ -52,6 +52,29 @@ TEST_CASE("waiting that comes without CPU time is a rate limit, not contention",
   CHECK(stage.mean().seconds * stage.mean().slow(20) == Approx(0.1).epsilon(0.05));
 }
 
+// As with a disk that other programs use: reads from the page cache came first.
+TEST_CASE("splits that wait long though actors are idle wait for no limit", "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(2, 300, 0.003, 0.5), 2);
+  const StageObservation slow = interval(2, 110, 0.03, 0.05);  // 3.3 s of 4 s
+  stage.observe(slow, 2);
+  CHECK(stage.mean().seconds == Approx(0.003).epsilon(0.05));  // One interval is not enough.
+  for (int i = 0; i < 3; ++i) stage.observe(slow, 2);
+  CHECK(stage.mean().max_rate == 0);
+  CHECK(stage.mean().seconds == Approx(0.03).epsilon(0.1));
+  CHECK(stage.mean().cpu == Approx(0.05).epsilon(0.1));
+  SECTION("which more actors do not change") {
+    for (int i = 0; i < 5; ++i) stage.observe(interval(8, 440, 0.03, 0.05), 2);
+    CHECK(stage.mean().rate(8) == Approx(8 / 0.03).epsilon(0.15));
+  }
+  SECTION("until they wait as little as before, and then for a limit") {
+    for (int i = 0; i < 8; ++i) stage.observe(interval(2, 300, 0.003, 0.5), 2);
+    CHECK(stage.mean().seconds == Approx(0.003).epsilon(0.1));
+    stage.observe(interval(2, 130, 0.03, 0.05), 2);  // all of 4 s
+    CHECK(stage.mean().max_rate == Approx(65).epsilon(0.05));
+  }
+}
+
 TEST_CASE("a rate above the limit shows that the limit has gone", "[tuner][model]") {
   StageEstimate stage;
   stage.observe(interval(1, 20, 0.1, 0.5), 2);
