@@ -186,6 +186,8 @@ Result<ReceiverPtr> NodeLink::actor_named(std::string_view name) {
 
 void NodeLink::end(const Error& reason) {
   const Error error{Code::kUnavailable, reason.message};
+  // It may be another peer's actor, and that peer's link may hold one of this peer.
+  latest_ = {};
   const auto left = tables_.end(error);
   if (!left) return;
   for (const auto& [number, envelope] : left->questions) envelope->type->refuse(*envelope, error);

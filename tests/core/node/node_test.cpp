@@ -262,6 +262,38 @@ TEST_CASE_METHOD(TwoTestNodes, "a message that the transport refuses stays with 
   CHECK(answer_of(far, Sum{}).error().code == Code::kOverloaded);
 }
 
+TEST_CASE("peers whose actors reach each other over a node are released with its sessions",
+          "[core][node]") {
+  LocalNetwork network;
+  TestNode left{network};
+  TestNode right{network};
+  const auto run = [&](TestNode& middle) {
+    while (network.deliver_one() || left.host.deliver_all() > 0 || right.host.deliver_all() > 0 ||
+           middle.host.deliver_all() > 0) {
+    }
+  };
+  std::vector<std::weak_ptr<Receiver>> relayed;
+  {
+    TestNode middle{network};
+    REQUIRE(middle.transport.listen("middle"));
+    REQUIRE(left.transport.connect("middle"));
+    REQUIRE(right.transport.connect("middle"));
+    run(middle);
+    REQUIRE(middle.notes.ups.size() == 2);
+    for (const auto& up : middle.notes.ups) {
+      const auto tally = middle.node.actor<TallyRef>(up.peer, "tally");
+      relayed.emplace_back(tally.receiver());
+      middle.node.publish("tally " + std::to_string(relayed.size()), tally);
+    }
+    REQUIRE(left.node.actor<TallyRef>(left.peer(), "tally 2").tell(Add{1}));
+    REQUIRE(right.node.actor<TallyRef>(right.peer(), "tally 1").tell(Add{2}));
+    run(middle);
+    CHECK_FALSE(relayed[0].expired());
+  }
+  CHECK(relayed[0].expired());
+  CHECK(relayed[1].expired());
+}
+
 TEST_CASE_METHOD(NotConnected, "a ref through a session that is not there is dead",
                  "[core][node]") {
   const auto ref = here.node.actor<TallyRef>(PeerId{77}, "tally");
