@@ -71,11 +71,10 @@ class StageEstimate {
   std::optional<ContentionFit> questioned_;  // the belief that fit_ doubts
   RateLimit limit_;
   double cpu_share_ = 0;
-  double unexplained_ = 0;  // seconds in which splits waited long though actors were idle
-  double usual_share_ =
-      0;             // of CPU before that lasted; while not 0, all waiting is the stage's own
-  double wall_ = 0;  // seconds of the splits last completed, without waiting for a CPU
-  double cpu_ = 0;   // of those, on a CPU
+  double unexplained_ = 0;      // seconds in which splits waited long though actors were idle
+  double usual_share_ = 0;      // of CPU before; while not 0, all waiting is the stage's own
+  double wall_ = 0;             // seconds of the splits last completed, without waiting for a CPU
+  double cpu_ = 0;              // of those, on a CPU
   bool limit_refuted_ = false;  // since question()
   double measured_actors_ = 0;
   double noise_sum_ = 0;

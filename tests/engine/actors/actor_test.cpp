@@ -239,6 +239,41 @@ TEST_CASE("all_of waits for every answer, any_of for the first", "[actors]") {
   CHECK_FALSE(system.wait(any_of(std::vector{Ref<Total>().ask(Total{}, 1s)})));
 }
 
+namespace {
+
+/// Counts the answers that came while it lived.
+struct Waiter : Actor<Waiter, Add, Crash> {
+  Waiter(Future<int> awaited, int* count) : answer(std::move(awaited)), resumed(count) {}
+  void on(const Add&, Context& context) {
+    context.then(answer, [this](const Result<int>&) { ++*resumed; });
+  }
+  void on(const Crash&) { throw std::runtime_error("the waiter broke"); }
+  Future<int> answer;
+  int* resumed;
+};
+
+}  // namespace
+
+TEST_CASE("an actor that has crashed hears no answer that it waited for before", "[actors]") {
+  TestSystem system(1);
+  const Promise<int> promise;
+  int resumed = 0;
+  const auto waiter =
+      system.spawn<Waiter>({.name = "waiter", .restarts = 1}, promise.future(), &resumed);
+  REQUIRE(waiter.tell(Add{}));
+  system.run();
+  int expected = 1;
+  SECTION("it lives on") {}
+  SECTION("it crashes and is made anew") {
+    REQUIRE(waiter.tell(Crash{}));
+    system.run();
+    expected = 0;
+  }
+  promise.set(7);
+  system.run();
+  CHECK(resumed == expected);
+}
+
 TEST_CASE("a promise that is dropped answers with an error", "[actors]") {
   auto future = Promise<int>().future();
   REQUIRE(future.ready());

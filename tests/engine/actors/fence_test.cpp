@@ -136,6 +136,26 @@ TEST_CASE("a fenced copy handles nothing that waits for it", "[actors][fence]") 
   CHECK(host.unheard().empty());  // The message without an asker is not reported.
 }
 
+TEST_CASE("a fenced copy hears no answer that it waited for before", "[actors][fence]") {
+  TestHost host;
+  UserHost users(host.host());
+  std::vector<KeptState::Done> copies;
+  const auto kept = std::make_shared<KeptState>(
+      KeptState::Bytes(),
+      [&](const KeptState::Bytes&, KeptState::Done done) { copies.push_back(std::move(done)); });
+  const auto target = users.spawn(
+      {.name = "a"}, [] { return std::make_unique<Steps>(0); }, kept, nullptr);
+  Answers answers;
+  ask_into(Steps::Ref(target), Step{.keep = true}, answers);
+  host.deliver_all();
+  REQUIRE(copies.size() == 1);
+  copies[0](Status());
+  kept->fence();  // The answer that it is kept is on its way to the actor.
+  host.deliver_all();
+  REQUIRE(answers.size() == 1);
+  CHECK(text_of(answers[0]) == "whoever had to answer has ended without an answer");
+}
+
 TEST_CASE("an answer that comes after the head has lost the node does not count",
           "[actors][fence]") {
   TestHost host;

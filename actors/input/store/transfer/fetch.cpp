@@ -90,7 +90,7 @@ bool Fetch::take(Attempt& attempt, std::span<const char> bytes) {
   return true;
 }
 
-/// Keeps what no other attempt has brought yet.
+/// Keeps the bytes that no other attempt has brought yet.
 void Fetch::deliver(Attempt& attempt, std::span<const char> bytes) {
   const std::uint64_t begin = attempt.at;
   attempt.at += bytes.size();

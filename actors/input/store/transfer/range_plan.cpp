@@ -6,7 +6,7 @@
 namespace forebay {
 namespace {
 
-/// Whether neither `next` nor what lies behind it may join the range.
+/// Whether neither `next` nor the pieces behind it may join the range.
 bool is_past(const PlannedRange& range, const Wanted& next, const RangeRule& rule) {
   return next.offset > range.end() + rule.gap_bytes ||
          next.offset - range.offset >= rule.part_bytes;
