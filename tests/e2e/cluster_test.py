@@ -38,7 +38,7 @@ class SameOrder(ClusterScenario):
                 self.assertEqual(len([name for name in result["rows_by_node"] if name != "local"]), workers, finished)
 
     def test_workers_fuse_the_stages_that_the_trainer_fuses(self):
-        job = self.work()
+        job = self.work(tuner={"period": "0.2s"})  # The log begins with a worker's first period.
         digest = self.digest_alone(job)
         for how, stages in {'"auto"': ["load+decode+shuffle+transform"], "false": ["load", "decode", "shuffle", "transform"],
                             '[["load", "decode"]]': ["load+decode", "shuffle", "transform"]}.items():
