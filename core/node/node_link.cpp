@@ -186,7 +186,7 @@ Result<ReceiverPtr> NodeLink::actor_named(std::string_view name) {
 
 void NodeLink::end(const Error& reason) {
   const Error error{Code::kUnavailable, reason.message};
-  // It may be another peer's actor, and that peer's link may hold one of this peer.
+  // An actor of another peer keeps that peer's link, which may keep this link in the same way.
   latest_ = {};
   const auto left = tables_.end(error);
   if (!left) return;

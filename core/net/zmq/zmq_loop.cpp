@@ -348,8 +348,7 @@ void ZmqLoop::sleep(std::unique_lock<TurnMutex>& turn) {
   if (streams) {
     wait_briefly(events_.number(), std::min<Time>(wait, kStreamGap));
     wait = Time(0);
-  } else {
-    waiting_work_->wait_behind(wait);
+  } else if (waiting_work_->wait_behind(wait)) {
     wait = std::max(now + wait - clock_.now(), Time(0));
   }
   Events events;

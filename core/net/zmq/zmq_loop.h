@@ -55,7 +55,8 @@ class TurnMutex {
 /// thread sleeps, the sender takes the `turn_` lock and sends the message itself, which saves
 /// waking the thread. And a thread that waits for an answer waits where the transport's own does,
 /// in epoll_wait; the kernel wakes the one that came last, which then works in the other's place:
-/// the answer comes without a wake-up more. Messages in a stream are left to the thread and share
+/// the answer comes without a wake-up more. So the transport's own thread does not come to
+/// epoll_wait while another one waits there. Messages in a stream are left to the thread and share
 /// parcels: it looks for more after a short wait, so senders need not wake it.
 class ZmqLoop final : public ZmqTransport {
  public:

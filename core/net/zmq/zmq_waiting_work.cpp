@@ -46,14 +46,15 @@ void ZmqWaitingWork::look_again() {
   static_cast<void>(!::write(look_again_.number(), &one, sizeof(one)));
 }
 
-void ZmqWaitingWork::wait_behind(std::chrono::nanoseconds most) {
-  if (!waiting_.load()) return;
+bool ZmqWaitingWork::wait_behind(std::chrono::nanoseconds most) {
+  if (!waiting_.load()) return false;
   // Here and in woke() each thread writes its own word before it reads the other's: one of them
   // sees the other.
   std::unique_lock lock(awake_mutex_);
   behind_.store(true);
   if (waiting_.load()) awake_.wait_for(lock, most, [this] { return !behind_.load(); });
   behind_.store(false);
+  return true;
 }
 
 void ZmqWaitingWork::pass_on() {

@@ -38,8 +38,9 @@ class ZmqWaitingWork final : public WaitingWork {
   int descriptor() const { return look_again_.number(); }
   /// For the transport's own thread before it calls epoll_wait: if the helping thread waits there,
   /// returns when that thread is awake, or after `most`. The thread that calls epoll_wait last gets
-  /// the next event; so the helping thread gets the answer, without another wake-up.
-  void wait_behind(std::chrono::nanoseconds most);
+  /// the next event; so the helping thread gets the answer, without another wake-up. Returns
+  /// whether it waited.
+  bool wait_behind(std::chrono::nanoseconds most);
   /// The transport's own thread took what was for the helping thread: wakes it, and returns when it
   /// is awake, so that this does not happen again.
   void pass_on();

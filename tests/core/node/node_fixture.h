@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -140,5 +141,14 @@ struct TestNode {
   WitnessActor::Ref witness =
       host.spawn({.name = "witness"}, [this] { return std::make_unique<WitnessActor>(notes); });
 };
+
+/// Delivers messages of the network and of the nodes' actors until no message is left.
+inline void deliver_all(LocalNetwork& network, std::initializer_list<TestNode*> nodes) {
+  bool moved = true;
+  while (moved) {
+    moved = network.deliver_one();
+    for (TestNode* node : nodes) moved = node->host.deliver_all() > 0 || moved;
+  }
+}
 
 }  // namespace forebay::test

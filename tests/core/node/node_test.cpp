@@ -19,15 +19,7 @@ struct TwoTestNodes {
     far = here.node.actor<TallyRef>(here.peer(), "tally");
   }
 
-  /// Delivers until no message is left.
-  void run() {
-    bool moved = true;
-    while (moved) {
-      moved = network.deliver_one();
-      moved = here.host.deliver_all() > 0 || moved;
-      moved = there.host.deliver_all() > 0 || moved;
-    }
-  }
+  void run() { deliver_all(network, {&here, &there}); }
 
   template <class M, class Ref>
   auto answer_of(const Ref& ref, M&& message) {
@@ -267,18 +259,13 @@ TEST_CASE("peers whose actors reach each other over a node are released with its
   LocalNetwork network;
   TestNode left{network};
   TestNode right{network};
-  const auto run = [&](TestNode& middle) {
-    while (network.deliver_one() || left.host.deliver_all() > 0 || right.host.deliver_all() > 0 ||
-           middle.host.deliver_all() > 0) {
-    }
-  };
   std::vector<std::weak_ptr<Receiver>> relayed;
   {
     TestNode middle{network};
     REQUIRE(middle.transport.listen("middle"));
     REQUIRE(left.transport.connect("middle"));
     REQUIRE(right.transport.connect("middle"));
-    run(middle);
+    deliver_all(network, {&left, &middle, &right});
     REQUIRE(middle.notes.ups.size() == 2);
     for (const auto& up : middle.notes.ups) {
       const auto tally = middle.node.actor<TallyRef>(up.peer, "tally");
@@ -287,7 +274,7 @@ TEST_CASE("peers whose actors reach each other over a node are released with its
     }
     REQUIRE(left.node.actor<TallyRef>(left.peer(), "tally 2").tell(Add{1}));
     REQUIRE(right.node.actor<TallyRef>(right.peer(), "tally 1").tell(Add{2}));
-    run(middle);
+    deliver_all(network, {&left, &middle, &right});
     CHECK_FALSE(relayed[0].expired());
   }
   CHECK(relayed[0].expired());
