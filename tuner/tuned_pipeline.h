@@ -33,6 +33,9 @@ struct StageObservation {
 
   double queue_fill = 0;           ///< Of the queue after this stage: mean share filled, 0..1.
   std::uint64_t queued_bytes = 0;  ///< In that queue at the interval's end.
+
+  /// The share of their time that the actors worked; 0 if none was alive.
+  double busy_share() const { return actor_seconds > 0 ? working_seconds / actor_seconds : 0; }
 };
 
 /// The share of its time that a trainer waits for data, up to which it is fed: it would hardly take

@@ -10,15 +10,11 @@ namespace {
 constexpr double kRoom = 1.2;        // times the actors that an idle stage uses, that stay
 constexpr double kFewOfMany = 0.08;  // of the actors, that change no rate
 
-double busy_share(const StageObservation& stage) {
-  return stage.actor_seconds > 0 ? stage.working_seconds / stage.actor_seconds : 0;
-}
-
 }  // namespace
 
 double busiest(const Observation& seen) {
   double most = 0;
-  for (const StageObservation& stage : seen.stages) most = std::max(most, busy_share(stage));
+  for (const StageObservation& stage : seen.stages) most = std::max(most, stage.busy_share());
   return most;
 }
 
@@ -34,7 +30,7 @@ bool alike(const Allocation& a, const Allocation& b) {
 Allocation without_idle(Allocation allocation, const Observation& seen, double times) {
   for (std::size_t i = 0; i < allocation.actors.size(); ++i) {
     const double most = std::max(1U, allocation.actors[i]);
-    const double used = std::ceil(times * kRoom * busy_share(seen.stages[i]) * most);
+    const double used = std::ceil(times * kRoom * seen.stages[i].busy_share() * most);
     allocation.actors[i] = static_cast<std::uint32_t>(std::clamp(used, 1.0, most));
   }
   return allocation;
@@ -66,7 +62,7 @@ Allocation grown(const PipelineDescription& description, const Observation& seen
                  double times) {
   Allocation next = seen.allocation();
   for (std::size_t i = 0; i < next.actors.size(); ++i) {
-    if (busy_share(seen.stages[i]) < least_busy) continue;
+    if (seen.stages[i].busy_share() < least_busy) continue;
     const double most = std::max(1U, description.stages[i].max_actors);
     next.actors[i] = static_cast<std::uint32_t>(std::min(most, std::ceil(times * next.actors[i])));
   }

@@ -62,7 +62,11 @@ double StageEstimate::intrinsic_seconds(const StageObservation& stage, const Ser
   const double share = cpu_ / wall_;
   const bool refuted = limit_.refuted_by(stage, served);
   limit_refuted_ = limit_refuted_ || refuted;
-  if (waits_on_its_own(stage, served)) {
+  if (usual_share_ == 0 && lacks_explanation(stage, served)) {
+    usual_share_ = std::exchange(cpu_share_, share);
+    limit_ = {};
+  }
+  if (usual_share_ > 0) {
     cpu_share_ += kShareMemory * (share - cpu_share_);
     if (cpu_share_ > kUsual * usual_share_) usual_share_ = 0;
     return served.wall;
@@ -73,23 +77,14 @@ double StageEstimate::intrinsic_seconds(const StageObservation& stage, const Ser
   return computes ? served.cpu / cpu_share_ : served.wall;
 }
 
-// Whether splits wait for what is no limit, since some actors are idle: for their own answers.
-bool StageEstimate::waits_on_its_own(const StageObservation& stage, const Served& served) {
-  if (usual_share_ > 0) return true;
+// Adds an interval. Whether splits have waited long for some time though actors were idle: then
+// they wait for their own answers, since a limit leaves no actor idle.
+bool StageEstimate::lacks_explanation(const StageObservation& stage, const Served& served) {
   const bool waited = served.wall * cpu_share_ > kLongWait * cpu_;
-  const bool idle = stage.working_seconds < kIdle * stage.actor_seconds;
-  if (!idle || !waited || stage.actors == 0) {
-    unexplained_ = 0;
-    return false;
-  }
-  unexplained_ += served.seconds;
-  if (unexplained_ < kUnexplainedIntervals * served.seconds ||
-      unexplained_ < kUnexplainedServices * served.wall) {
-    return false;
-  }
-  usual_share_ = std::exchange(cpu_share_, cpu_ / wall_);
-  limit_ = {};
-  return true;
+  const bool idle = stage.busy_share() < kIdle;
+  unexplained_ = waited && idle && stage.actors > 0 ? unexplained_ + served.seconds : 0;
+  return unexplained_ >= kUnexplainedIntervals * served.seconds &&
+         unexplained_ >= kUnexplainedServices * served.wall;
 }
 
 void StageEstimate::observe_none(const StageObservation& stage, double seconds) {

@@ -61,7 +61,7 @@ class StageEstimate {
 
   StageCost completed(StageCost cost) const;
   double intrinsic_seconds(const StageObservation& stage, const Served& served);
-  bool waits_on_its_own(const StageObservation& stage, const Served& served);
+  bool lacks_explanation(const StageObservation& stage, const Served& served);
   void observe_none(const StageObservation& stage, double seconds);
   void fit(const StageObservation& stage, const Served& served, double intrinsic);
   void count(const StageObservation& stage, double seconds, bool limited);
