@@ -15,8 +15,9 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
  public:
   explicit BatchWorker(Pipeline& pipeline)
       : pipeline_(pipeline),
+        team_(pipeline.options_.batch_threads),
         reorder_buffer_(pipeline.options_.order, epoch_of(pipeline), pipeline.options_.start,
-                        pipeline.options_.buffers, *this) {}
+                        pipeline.options_.buffers, *this, team_.members() > 1 ? &team_ : nullptr) {}
 
   Status on(Split&& split, PoolContext& context) override {
     context_ = &context;
@@ -92,6 +93,7 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
   }
 
   Pipeline& pipeline_;
+  ThreadTeam team_;
   ReorderBuffer reorder_buffer_;
   PoolContext* context_ = nullptr;
 };

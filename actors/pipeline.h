@@ -152,6 +152,8 @@ class Pipeline final : public BatchSource, StageOwner {
     RankShare share = {};
     /// The rows that remain of each block; needed if there are several ranks.
     const RowCounts* counts = nullptr;
+    /// The threads that copy a large batch, the batch actor's included; see batch_threads().
+    std::size_t batch_threads = 1;
   };
 
   explicit Pipeline(Options options);

@@ -147,8 +147,9 @@ struct EpochShape {
 /// only inside its sink.
 class ReorderBuffer {
  public:
+  /// `team`: as of a Batcher.
   ReorderBuffer(const OrderSpec& order, const EpochShape& epoch, const Position& start,
-                BufferPool& pool, BatchSink& sink);
+                BufferPool& pool, BatchSink& sink, ThreadTeam* team = nullptr);
 
   /// Adds a split or a part of one; they may come in any order. Emits every batch that it
   /// completes. Returns kCorrupt if the start position does not fit the splits' rows.

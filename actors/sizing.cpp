@@ -40,6 +40,8 @@ std::string in_mib(std::uint64_t bytes) {
 
 std::uint64_t threads_bytes(std::uint64_t actors) { return (actors + kOtherActors) * kThreadBytes; }
 
+std::size_t batch_threads(int cpus) { return static_cast<std::size_t>(std::clamp(cpus / 4, 1, 4)); }
+
 std::uint64_t children_bytes(const MemorySizes& sizes, const std::vector<std::uint32_t>& actors) {
   const std::size_t stages = std::min(sizes.children.size(), actors.size());
   std::uint64_t bytes = 0;

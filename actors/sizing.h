@@ -67,6 +67,10 @@ MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes, const Me
 /// Memory of the threads of `actors` actors and of the kOtherActors.
 std::uint64_t threads_bytes(std::uint64_t actors);
 
+/// The threads that copy a large batch together, the batch actor's included, on a machine with so
+/// many CPUs. One copies some 5 M rows/s of Criteo's width, more than few CPUs decode.
+std::size_t batch_threads(int cpus);
+
 /// Memory of the child processes of so many actors of each stage; nothing if `actors` is empty.
 std::uint64_t children_bytes(const MemorySizes& sizes, const std::vector<std::uint32_t>& actors);
 /// The same with one actor a stage.

@@ -13,8 +13,11 @@
 namespace forebay {
 namespace {
 
+/// The bytes from which a batch is worth waking other threads.
+constexpr std::size_t kTeamBytes = 1 << 20;
+
 /// Index of the first id of `row` in the ids of sparse feature `feature`.
-std::size_t first_id(const ColumnSet& columns, std::size_t feature, std::size_t row) {
+std::size_t id_at(const ColumnSet& columns, std::size_t feature, std::size_t row) {
   if (columns.packed) return columns.packed->sparse[feature].first_id(row);
   return columns.sparse[feature].first_id(row);
 }
@@ -27,7 +30,7 @@ std::size_t num_sparse(const ColumnSet& columns) {
   return columns.packed ? columns.packed->sparse.size() : columns.sparse.size();
 }
 
-void fill_labels(const ColumnSet& columns, std::size_t begin, std::size_t end, float* out) {
+void copy_labels(const ColumnSet& columns, std::size_t begin, std::size_t end, float* out) {
   if (!columns.packed) {
     std::memcpy(out, columns.labels + begin, (end - begin) * sizeof(float));
     return;
@@ -110,10 +113,12 @@ BatchRepeats index_of(const RepeatedRows& rows, const FeatureGroup& features, Sl
 
 }  // namespace
 
-Batcher::Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes, RankedBatches ranked)
+Batcher::Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes, RankedBatches ranked,
+                 ThreadTeam* team)
     : batch_size_(batch_size),
       pool_(pool),
       ranked_(std::move(ranked)),
+      team_(team),
       sparse_(ranked_.columns.sparse.size()),
       lanes_(lanes) {
   FOREBAY_CHECK(std::has_single_bit(lanes) && batch_size % lanes == 0);
@@ -237,18 +242,50 @@ Batch Batcher::cut() {
   if (!ranked_.share.is_all()) clipped = within(taken.slices, share_of(taken));
   const std::vector<Slice>& parts = ranked_.share.is_all() ? taken.slices : clipped;
   const std::vector<RepeatedRows> repeated = repeated_in(parts);
-  Batch batch = parts.empty() ? empty_batch() : room_for(parts, repeated);
-  batch.whole_rows = taken.borders.back();
-  float* labels = batch.labels;
-  for (const Slice& part : parts) {
-    fill_labels(*part.columns, part.begin, part.end, labels);
-    labels += part.rows();
+  Batch batch = empty_batch();
+  if (!parts.empty()) {
+    const std::vector<std::size_t> first_ids = first_ids_of(parts, repeated);
+    batch = room_for(parts, repeated, first_ids.back());
+    fill(parts, repeated, first_ids, batch);
   }
-  fill_dense(parts, repeated, batch);
-  fill_sparse(parts, repeated, batch);
-  fill_rest(parts, batch);
+  batch.whole_rows = taken.borders.back();
   release(taken.slices);
   return batch;
+}
+
+/// Where the ids of each sparse feature begin in a batch of these rows, and where the last ones
+/// end.
+std::vector<std::size_t> Batcher::first_ids_of(const std::vector<Slice>& parts,
+                                               const std::vector<RepeatedRows>& repeated) const {
+  std::vector<std::size_t> first_ids = {0};
+  for (std::size_t feature = 0; feature < num_sparse(*parts.front().columns); ++feature) {
+    first_ids.push_back(first_ids.back() + ids_of(parts, repeated, feature));
+  }
+  return first_ids;
+}
+
+void Batcher::fill(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
+                   const std::vector<std::size_t>& first_ids, Batch& batch) const {
+  // The lists of each feature are a piece of the work, and all else is the first one.
+  const auto fill_piece = [&](std::size_t piece, std::size_t) {
+    if (piece > 0) {
+      return fill_feature(piece - 1, parts, repeated, first_ids[piece - 1], batch);
+    }
+    fill_labels(parts, batch);
+    fill_dense(parts, repeated, batch);
+    fill_rest(parts, batch);
+  };
+  const std::size_t pieces = 1 + batch.sparse_features;
+  if (team_ != nullptr && batch.bytes() >= kTeamBytes) return team_->for_each(pieces, fill_piece);
+  for (std::size_t piece = 0; piece < pieces; ++piece) fill_piece(piece, 0);
+}
+
+void Batcher::fill_labels(const std::vector<Slice>& parts, Batch& batch) {
+  float* labels = batch.labels;
+  for (const Slice& part : parts) {
+    copy_labels(*part.columns, part.begin, part.end, labels);
+    labels += part.rows();
+  }
 }
 
 std::vector<RepeatedRows> Batcher::repeated_in(const std::vector<Slice>& parts) const {
@@ -279,26 +316,22 @@ void Batcher::fill_dense(const std::vector<Slice>& parts, const std::vector<Repe
   }
 }
 
-void Batcher::fill_sparse(const std::vector<Slice>& parts,
-                          const std::vector<RepeatedRows>& repeated, Batch& batch) const {
-  std::int64_t* ids = batch.ids;
-  std::int32_t* lengths = batch.lengths;
-  for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
-    if (is_repeated(feature)) {
-      const Repeated& place = sparse_[feature];
-      repeated[*place.group].write_lists(place.column, lengths, ids);
-      ids += repeated[*place.group].num_ids(place.column);
-      lengths += batch.rows;
-      continue;
-    }
-    for (const Slice& part : parts) {
-      const std::size_t begin = first_id(*part.columns, feature, part.begin);
-      const std::size_t count = first_id(*part.columns, feature, part.end) - begin;
-      fill_ids(*part.columns, feature, begin, count, ids);
-      fill_lengths(*part.columns, feature, part.begin, part.end, lengths);
-      ids += count;
-      lengths += part.rows();
-    }
+void Batcher::fill_feature(std::size_t feature, const std::vector<Slice>& parts,
+                           const std::vector<RepeatedRows>& repeated, std::size_t first_id,
+                           Batch& batch) const {
+  std::int64_t* ids = batch.ids + first_id;
+  std::int32_t* lengths = batch.lengths + feature * batch.rows;
+  if (is_repeated(feature)) {
+    const Repeated& place = sparse_[feature];
+    return repeated[*place.group].write_lists(place.column, lengths, ids);
+  }
+  for (const Slice& part : parts) {
+    const std::size_t begin = id_at(*part.columns, feature, part.begin);
+    const std::size_t count = id_at(*part.columns, feature, part.end) - begin;
+    fill_ids(*part.columns, feature, begin, count, ids);
+    fill_lengths(*part.columns, feature, part.begin, part.end, lengths);
+    ids += count;
+    lengths += part.rows();
   }
 }
 
@@ -327,22 +360,19 @@ std::size_t Batcher::ids_of(const std::vector<Slice>& parts,
   }
   std::size_t ids = 0;
   for (const Slice& part : parts) {
-    ids +=
-        first_id(*part.columns, feature, part.end) - first_id(*part.columns, feature, part.begin);
+    ids += id_at(*part.columns, feature, part.end) - id_at(*part.columns, feature, part.begin);
   }
   return ids;
 }
 
-Batch Batcher::room_for(const std::vector<Slice>& parts,
-                        const std::vector<RepeatedRows>& repeated) {
+Batch Batcher::room_for(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
+                        std::size_t num_ids) {
   using Carve = SlabCarver;
   Batch batch;
   batch.dense_features = num_dense(*parts.front().columns);
   batch.sparse_features = num_sparse(*parts.front().columns);
   for (const Slice& part : parts) batch.rows += part.rows();
-  for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
-    batch.num_ids += ids_of(parts, repeated, feature);
-  }
+  batch.num_ids = num_ids;
   std::size_t index_bytes = 0;
   for (const RepeatedRows& group : repeated) {
     index_bytes +=

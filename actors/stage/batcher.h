@@ -7,6 +7,7 @@
 
 #include "actors/rank_share.h"
 #include "actors/stage/repeated_rows.h"
+#include "core/base/thread/thread_team.h"
 #include "core/data/batch.h"
 #include "core/data/column_set.h"
 #include "core/data/schema.h"
@@ -35,9 +36,10 @@ struct RankedBatches {
 class Batcher {
  public:
   /// `lanes` is a power of two and divides `batch_size`. The sets store the columns of
-  /// `ranked.columns.repeated` once.
+  /// `ranked.columns.repeated` once. The threads of `team`, which may be null and must outlive the
+  /// Batcher, copy the values of a large batch together.
   Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes = 1,
-          RankedBatches ranked = {});
+          RankedBatches ranked = {}, ThreadTeam* team = nullptr);
 
   /// The next `rows` rows are in no batch: earlier batches had them, up to a border between two
   /// batches. Call it before add().
@@ -102,19 +104,27 @@ class Batcher {
   std::vector<RepeatedRows> repeated_in(const std::vector<Slice>& parts) const;
   static std::vector<Slice> within(const std::vector<Slice>& slices, const RowRange& rows);
   Batch empty_batch() const;
+  void fill(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
+            const std::vector<std::size_t>& first_ids, Batch& batch) const;
+  static void fill_labels(const std::vector<Slice>& parts, Batch& batch);
   static void fill_rest(const std::vector<Slice>& parts, Batch& batch);
   void fill_dense(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
                   Batch& batch) const;
-  void fill_sparse(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
-                   Batch& batch) const;
+  void fill_feature(std::size_t feature, const std::vector<Slice>& parts,
+                    const std::vector<RepeatedRows>& repeated, std::size_t first_id,
+                    Batch& batch) const;
+  std::vector<std::size_t> first_ids_of(const std::vector<Slice>& parts,
+                                        const std::vector<RepeatedRows>& repeated) const;
   std::size_t ids_of(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
                      std::size_t feature) const;
-  Batch room_for(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated);
+  Batch room_for(const std::vector<Slice>& parts, const std::vector<RepeatedRows>& repeated,
+                 std::size_t num_ids);
   void release(const std::vector<Slice>& parts);
 
   std::size_t batch_size_;
   BufferPool& pool_;
   RankedBatches ranked_;
+  ThreadTeam* const team_;
   std::vector<Repeated> sparse_;  // [sparse features]
   std::vector<Lane> lanes_;
   std::size_t turn_ = 0;  // lane_in_turn() gets the next row left over

@@ -48,7 +48,7 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
   place.stopped = [this, opening] { return stopped_ || opening_ != opening; };
   auto job = WorkerJob::open(*text, place);
   if (!job) return pass(job);
-  const std::uint64_t own = taken() + (*job)->run().store_bytes();
+  const std::uint64_t own = taken() + (*job)->run().bytes_beside_buffers();
   const std::uint64_t least = NodeStages::least_room_of((*job)->run());
   if (own + least > options_.place.memory_bytes) return too_little(options_.place, own, least);
   auto stages = std::make_unique<NodeStages>(NodeStages::Options{

@@ -77,8 +77,11 @@ std::string csv_of(const DatasetSpec& dataset) {
          dataset.csv.list_delimiter;
 }
 
+/// The threads that help the batch actor.
+std::size_t batch_helpers(const JobSpec& job) { return batch_threads(job.pipeline.cpus) - 1; }
+
 std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
-  const std::size_t actors = job.pipeline.total_actors() + kOtherActors;
+  const std::size_t actors = job.pipeline.total_actors() + kOtherActors + batch_helpers(job);
   return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
 }
 
@@ -275,13 +278,15 @@ Status JobRun::damaged(const std::vector<BadRow>& rows) {
   return quarantine_ ? quarantine_->add(rows) : Status{};
 }
 
-std::uint64_t JobRun::store_bytes() const {
-  return dataset_->is_remote() ? job_.storage.connections * kRequestBytes : 0;
+std::uint64_t JobRun::bytes_beside_buffers() const {
+  const std::uint64_t requests =
+      dataset_->is_remote() ? job_.storage.connections * kRequestBytes : 0;
+  return requests + batch_helpers(job_) * kThreadBytes;
 }
 
 Status JobRun::fits(std::uint64_t resident) const {
-  auto memory =
-      plan_memory(job_.pipeline, Sizing(*dataset_, *plan_, order_), resident + store_bytes());
+  auto memory = plan_memory(job_.pipeline, Sizing(*dataset_, *plan_, order_),
+                            resident + bytes_beside_buffers());
   return memory ? Status{} : Status(pass(memory));
 }
 
@@ -310,7 +315,7 @@ std::vector<std::uint32_t> JobRun::first_actors() const {
 
 Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing) {
   const Sizing sizing(*dataset_, *plan_, order_);
-  resident += store_bytes();
+  resident += bytes_beside_buffers();
   auto memory = plan_memory(job_.pipeline, sizing, resident);
   if (!memory) return pass(memory);
   if (auto enough = check_threads(threads_wanted(job_, sharing), "this run"); !enough) {
@@ -341,7 +346,8 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
       .makes_splits = sharing.makes_splits,
       .groups = groups(),
       .share = share_,
-      .counts = remaining_ ? &*remaining_ : nullptr});
+      .counts = remaining_ ? &*remaining_ : nullptr,
+      .batch_threads = batch_threads(job_.pipeline.cpus)});
   source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);
   source_->tell_given(sharing.on_given);
   where_ = sharing.where;

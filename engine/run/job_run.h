@@ -55,8 +55,9 @@ class JobRun {
   /// naming the number.
   Status resume(const LoaderState& saved);
 
-  /// Returns the bytes that requests to a store take beside all buffers; 0 without a store.
-  std::uint64_t store_bytes() const;
+  /// Returns the bytes that requests to a store, and the threads that help to copy a batch, take
+  /// beside all buffers.
+  std::uint64_t bytes_beside_buffers() const;
 
   /// Checks that the pipeline fits into memory in addition to `resident` bytes; the error says how
   /// much is needed.

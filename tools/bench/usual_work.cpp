@@ -43,7 +43,8 @@ Result<std::unique_ptr<Pipeline>> start_pipeline(UsualRun& run) {
                         .buffers = run.buffers,
                         .clock = run.clock,
                         .on_damaged = [](const std::vector<BadRow>&) { return Status{}; },
-                        .groups = groups});
+                        .groups = groups,
+                        .batch_threads = batch_threads(run.cpus)});
 }
 
 }  // namespace forebay

@@ -36,6 +36,29 @@ TEST_CASE("rows give the same batches however they are divided into sets", "[act
   CHECK(whole.rows() == 0);
 }
 
+TEST_CASE("threads that copy a large batch together give the batch that one thread gives",
+          "[actors][cutter]") {
+  Rows rows;
+  constexpr std::size_t kRows = 40'000;
+  const std::size_t lanes = GENERATE(1, 4);
+  ThreadTeam team(3);
+  Batcher alone(kRows, rows.pool, lanes);
+  Batcher together(kRows, rows.pool, lanes, {}, &team);
+  std::size_t at = 0;
+  for (const std::size_t size : {3'000, 50'000, 1, 37'000}) {
+    alone.add(test::numbered_rows(at, size, rows.pool));
+    together.add(test::numbered_rows(at, size, rows.pool));
+    at += size;
+  }
+  while (alone.rows() > 0) {
+    const Batch left = alone.cut();
+    const Batch right = together.cut();
+    CHECK((left.rows < kRows || left.bytes() > (1 << 20)));  // Smaller ones wake no thread.
+    CHECK(test::rows_of(left) == test::rows_of(right));
+    CHECK(Batcher::digest(left) == Batcher::digest(right));
+  }
+}
+
 TEST_CASE("a batch is laid out as labels, row-major dense values and key-major lists",
           "[actors][cutter]") {
   Rows rows;
