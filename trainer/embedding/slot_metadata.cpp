@@ -6,7 +6,8 @@ namespace forebay {
 namespace {
 
 constexpr std::uint8_t kMostSpared = 3;
-constexpr std::int32_t kNew = -1;  // Placeholder until a slot is chosen.
+constexpr std::int32_t kNew = -1;   // Placeholder until a slot is chosen.
+constexpr std::size_t kAhead = 24;  // How many rows ahead what a row needs is fetched.
 
 }  // namespace
 
@@ -57,7 +58,6 @@ SlotCache::Share SlotCache::share_of(std::size_t member, std::size_t rows) const
 /// later ones need is fetched meanwhile.
 void SlotCache::find_part(std::span<const Row> rows, std::uint64_t turn,
                           std::span<std::int32_t> slots, std::size_t first, Part& part) {
-  constexpr std::size_t kAhead = 24;
   const auto look_up = [&](std::size_t i) {
     slots[i] = slot_of(rows[i].number) - 1;
     if (slots[i] == kNew) return;
@@ -127,7 +127,11 @@ bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<st
     if (turn == kOutOfTurn) give_back();
     return false;
   }
-  for (const std::uint32_t i : missing) {
+  for (std::size_t n = 0; n < missing.size(); ++n) {
+    if (n + kAhead < missing.size()) {
+      __builtin_prefetch(&slot_of(rows[missing[n + kAhead]].number), 1);
+    }
+    const std::uint32_t i = missing[n];
     if (slots[i] == kNew) {
       const std::size_t at = choose();
       Slot& slot = slots_[at];

@@ -14,6 +14,8 @@ namespace forebay {
 namespace {
 
 constexpr std::size_t kOutOfTurn = DeviceTables::kStaged;
+/// How many rows ahead a row is looked up: rows lie all over the memory, which is slow to come.
+constexpr std::size_t kAhead = 16;
 
 at::Tensor floats_on(at::Device device, std::uint64_t rows, std::size_t width) {
   // Without tables no row is selected, but libtorch cannot select from an empty tensor.
@@ -145,18 +147,45 @@ void DeviceTables::make_room(Staged& staged) {
 void DeviceTables::write(const BatchRows& rows, const StagedBatch& to) {
   write_staged(*rows.source, rows, to, team_);
   std::ranges::copy(slots_, values_of<std::int32_t>(to.slots).begin());
-  const std::span<std::int32_t> fetched_slots = values_of<std::int32_t>(to.fetched_slots);
-  float* values = to.fetched.data_ptr<float>();
-  std::size_t feature = 0;
-  for (std::size_t i = 0; i < missing_.size(); ++i, values += width_ + state_width_) {
-    const std::size_t row = missing_[i];
-    fetched_slots[i] = slots_[row];
+  // Pieces of equal length: most rows that are fetched are those of a few large tables.
+  constexpr std::size_t kPiece = 1024;
+  const std::size_t pieces = (missing_.size() + kPiece - 1) / kPiece;
+  team_.for_each(pieces, [&](std::size_t piece, std::size_t) {
+    const std::size_t begin = piece * kPiece;
+    write_fetched(rows, begin, std::min(begin + kPiece, missing_.size()), to);
+  });
+}
+
+void DeviceTables::write_fetched(const BatchRows& rows, std::size_t begin, std::size_t end,
+                                 const StagedBatch& to) const {
+  const std::span<std::int32_t> slots = values_of<std::int32_t>(to.fetched_slots);
+  float* values = to.fetched.data_ptr<float>() + begin * (width_ + state_width_);
+  const auto feature_of = [&](std::size_t row, std::size_t feature) {
     while (row >= rows.first_row[feature + 1]) ++feature;
+    return feature;
+  };
+  std::size_t feature = 0;
+  std::size_t later = 0;  // The feature of the row that is looked up ahead.
+  for (std::size_t i = begin; i < end; ++i, values += width_ + state_width_) {
+    const std::size_t row = missing_[i];
+    if (i + kAhead < end) {
+      const std::size_t coming = missing_[i + kAhead];
+      later = feature_of(coming, later);
+      look_up(host_->arena(later), static_cast<std::size_t>(rows.slots[coming]));
+    }
+    feature = feature_of(row, feature);
     const RowArena& arena = host_->arena(feature);
-    const auto slot = static_cast<std::size_t>(rows.slots[row]);
-    std::copy_n(arena.weights(slot), width_, values);
-    if (state_width_ > 0) std::copy_n(arena.state(slot), state_width_, values + width_);
+    const auto at = static_cast<std::size_t>(rows.slots[row]);
+    slots[i] = slots_[row];
+    std::copy_n(arena.weights(at), width_, values);
+    if (state_width_ > 0) std::copy_n(arena.state(at), state_width_, values + width_);
   }
+}
+
+/// Begins to read a row that is copied soon, or written to.
+void DeviceTables::look_up(const RowArena& arena, std::size_t slot) const {
+  __builtin_prefetch(arena.weights(slot), 1);
+  if (state_width_ > 0) __builtin_prefetch(arena.state(slot), 1);
 }
 
 /// Sends the batch in one copy, and on the device moves the fetched rows to their slots.
@@ -240,7 +269,6 @@ void DeviceTables::write_home(const Staged& staged) {
 }
 
 void DeviceTables::write_home(const Staged& staged, std::size_t feature) {
-  constexpr std::size_t kAhead = 16;  // Rows lie all over the memory, which is slow to come.
   const std::size_t first = staged.first_row[feature];
   const auto slots =
       std::span(staged.host_slots).subspan(first, staged.first_row[feature + 1] - first);
@@ -249,11 +277,7 @@ void DeviceTables::write_home(const Staged& staged, std::size_t feature) {
   const float* values =
       static_cast<const float*>(staged.home.data_ptr()) + first * (width_ + state_width_);
   for (std::size_t i = 0; i < slots.size(); ++i, values += width_ + state_width_) {
-    if (i + kAhead < slots.size()) {
-      const auto later = static_cast<std::size_t>(slots[i + kAhead]);
-      __builtin_prefetch(arena.weights(later), 1);
-      if (state_width_ > 0) __builtin_prefetch(arena.state(later), 1);
-    }
+    if (i + kAhead < slots.size()) look_up(arena, static_cast<std::size_t>(slots[i + kAhead]));
     const auto at = static_cast<std::size_t>(slots[i]);
     std::copy_n(values, width_, arena.weights(at));
     if (state_width_ > 0) std::copy_n(values + width_, state_width_, arena.state(at));

@@ -77,6 +77,9 @@ class DeviceTables final : public TableStorage {
   Status stage(BatchRows& rows, std::size_t mark);
   void make_room(Staged& staged);
   void write(const BatchRows& rows, const StagedBatch& to);
+  void write_fetched(const BatchRows& rows, std::size_t begin, std::size_t end,
+                     const StagedBatch& to) const;
+  void look_up(const RowArena& arena, std::size_t slot) const;
   void send(Staged& staged);
   void release(Staged& staged);
   void write_home(const Staged& staged);
