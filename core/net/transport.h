@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,8 +33,8 @@ struct PeerInfo {
 };
 
 /// The callbacks of a transport's user. The transport makes one call at a time, on its own thread
-/// or one that waits (waiting_work). No callback may block for long: no heartbeat is sent while
-/// it runs.
+/// or one that waits (waiting_work). No callback but do_work() may block for long: no heartbeat is
+/// sent while it runs.
 class TransportHandler {
  public:
   virtual ~TransportHandler() = default;
@@ -47,11 +48,19 @@ class TransportHandler {
   /// receive buffers. Both are untrusted: check them before use.
   virtual void on_message(PeerId peer, std::span<const std::byte> head, Frames body) = 0;
 
-  /// Calls `deliver` until it returns false: it calls `on_message` for some of the messages that
-  /// arrived together. Only on the transport's own thread.
-  virtual void on_messages(const std::function<bool()>& deliver) {
-    while (deliver()) {
-    }
+  /// Calls `deliver`, which calls `on_message` for messages that arrived together. Only on a thread
+  /// that will call do_work() before it waits for more.
+  virtual void on_messages(const std::function<void()>& deliver) { deliver(); }
+
+  /// Whether on_messages() left work for do_work().
+  virtual bool has_work() const { return false; }
+
+  /// Does that work on the calling thread. It may take any time: if it takes long, the transport
+  /// goes on with another thread meanwhile. Where it must not, because no other thread is left, the
+  /// work has to be left to others: `may_take_long` is false. Returns the time it took.
+  virtual std::chrono::nanoseconds do_work(bool may_take_long) {
+    static_cast<void>(may_take_long);
+    return {};
   }
 };
 

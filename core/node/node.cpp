@@ -7,7 +7,7 @@
 namespace forebay {
 
 Node::Node(ActorHost& host, Transport& transport, const Options& options)
-    : host_(host), transport_(transport), options_(options) {}
+    : host_(host), transport_(transport), options_(options), guest_(host.executor().guest()) {}
 
 Node::~Node() {
   for (const auto& [peer, link] : links_) link->end({Code::kUnavailable, "this node has ended"});
@@ -79,10 +79,19 @@ void Node::on_message(PeerId peer, std::span<const std::byte> head, Frames body)
   if (latest_link_ != nullptr) latest_link_->take(head, std::move(body));
 }
 
-void Node::on_messages(const std::function<bool()>& deliver) {
-  // Actors woken by these messages run on this thread, if briefly, which saves waking another
-  // thread.
-  host_.executor().run_here(deliver);
+void Node::on_messages(const std::function<void()>& deliver) {
+  if (guest_ == nullptr) return deliver();
+  // An actor that a message wakes runs on this thread, if briefly, which saves waking another one.
+  // While more messages come, other threads run what they wake.
+  if (!guest_->has_work()) return guest_->keep(deliver);
+  guest_->pass_on();
+  deliver();
+}
+
+std::chrono::nanoseconds Node::do_work(bool may_take_long) {
+  if (may_take_long) return guest_->run();
+  guest_->pass_on();
+  return {};
 }
 
 }  // namespace forebay

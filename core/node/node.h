@@ -51,8 +51,9 @@ struct NodeCounts {
 /// message arrives as a ref to the same actor; an actor exported that way is kept until the session
 /// ends. When the session ends, every open question is answered kUnavailable and every watched
 /// actor is reported Down. A refused ask is answered with the error; a refused tell is only
-/// counted. Owns nothing but tables. Thread-safe. Stop the transport and empty the host before
-/// destroying the node.
+/// counted. An actor that a message wakes may run on the transport's thread. Owns nothing but
+/// tables. Thread-safe. Stop the transport and empty the host before destroying the node, and
+/// destroy the node before the host's executor.
 class Node final : public TransportHandler {
  public:
   struct Options {
@@ -104,7 +105,9 @@ class Node final : public TransportHandler {
   void on_peer_up(PeerId peer, const PeerInfo& info) override;
   void on_peer_down(PeerId peer, const Error& reason) override;
   void on_message(PeerId peer, std::span<const std::byte> head, Frames body) override;
-  void on_messages(const std::function<bool()>& deliver) override;
+  void on_messages(const std::function<void()>& deliver) override;
+  bool has_work() const override { return guest_ != nullptr && guest_->has_work(); }
+  std::chrono::nanoseconds do_work(bool may_take_long) override;
 
  private:
   struct Published {
@@ -119,6 +122,7 @@ class Node final : public TransportHandler {
   ActorHost& host_;
   Transport& transport_;
   const Options options_;
+  const std::unique_ptr<ExecutorGuest> guest_;  // null: the executor has none
   mutable Synchronized<NodeCounts> counts_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Published> published_;  // by target; under mutex_, as all below

@@ -1,5 +1,7 @@
 #include "core/runtime/actor_host.h"
 
+#include <algorithm>
+
 #include "core/base/check.h"
 #include "core/runtime/actor.h"
 #include "core/runtime/executor/executor.h"
@@ -62,6 +64,13 @@ void ActorHost::stop_all(Stop how) {
 void ActorHost::wait_until_empty() {
   std::unique_lock lock(mutex_);
   emptied_.wait(lock, [this] { return living_.empty(); });
+}
+
+std::optional<std::string> ActorHost::name_of(const Resumable& work) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(living_.begin(), living_.end(),
+                                  [&work](const CellPtr& cell) { return cell.get() == &work; });
+  return found == living_.end() ? std::nullopt : std::optional((*found)->name());
 }
 
 std::size_t ActorHost::num_living() const {

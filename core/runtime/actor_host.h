@@ -8,6 +8,8 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -16,6 +18,7 @@
 #include "core/runtime/cell.h"
 #include "core/runtime/executor/executor.h"
 #include "core/runtime/timer_queue.h"
+#include "core/runtime/turn_watch.h"
 
 namespace forebay {
 
@@ -60,6 +63,8 @@ class ActorHost {
   void wait_until_empty();
 
   std::size_t num_living() const;
+  /// The name of the living actor that `work` is; nothing if there is none.
+  std::optional<std::string> name_of(const Resumable& work) const;
   const Clock& clock() const { return parts_.clock; }
   TimerQueue& timers() const { return parts_.timers; }
   Executor& executor() const { return parts_.executor; }
@@ -93,6 +98,8 @@ class ActorSystem {
   struct Options {
     SharedExecutor::Options executor = {};
     std::function<void(ActorId, const Error&)> on_unheard = {};
+    /// Gets a line about each actor that holds a shared thread for long; see TurnWatch.
+    TurnWatch::Say on_long_turn = {};
   };
 
   ActorSystem(Options options, const Clock& clock)
@@ -101,7 +108,9 @@ class ActorSystem {
         host_({.executor = executor_,
                .timers = timers_.queue(),
                .clock = clock,
-               .on_unheard = std::move(options.on_unheard)}) {}
+               .on_unheard = std::move(options.on_unheard)}) {
+    if (options.on_long_turn) watch_.emplace(host_, executor_, std::move(options.on_long_turn));
+  }
   ~ActorSystem() { shutdown(ActorHost::Stop::kNow); }
   ActorSystem(const ActorSystem&) = delete;
   ActorSystem& operator=(const ActorSystem&) = delete;
@@ -125,6 +134,7 @@ class ActorSystem {
   TimerThread timers_;
   SharedExecutor executor_;
   ActorHost host_;
+  std::optional<TurnWatch> watch_;
 };
 
 }  // namespace forebay

@@ -67,6 +67,7 @@ class Cell final : public Resumable, public Receiver, public std::enable_shared_
 
   void watch(ReceiverPtr watcher) override;
   void stop_behind_queue() override;
+  const std::string& name() const { return name_; }
   std::size_t waiting_bytes() const override { return mailbox_.bytes(); }
 
   /// Ends the actor after its current message; queued messages are refused.

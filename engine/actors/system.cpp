@@ -21,6 +21,7 @@ ActorSystem::Options internal_options(const System::Options& options) {
   internal.on_unheard = [say = options.on_message](ActorId, const forebay::Error& error) {
     if (say) say(error.message);
   };
+  internal.on_long_turn = options.on_message;
   return internal;
 }
 

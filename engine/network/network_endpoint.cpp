@@ -42,8 +42,8 @@ Status PeerRegistry::on(const PeerDown& down, Context&) {
 
 Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& options,
                                                                const Clock& clock) {
-  // ZeroMQ aborts if it cannot start its two threads; the third is the loop's.
-  constexpr std::size_t kThreads = 3;
+  // ZeroMQ aborts if it cannot start its two threads; two are the loop's.
+  constexpr std::size_t kThreads = 4;
   if (auto status = check_threads(kThreads + options.threads, "the network"); !status) {
     return pass(status);
   }
@@ -68,6 +68,7 @@ Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& op
   actors.on_unheard = [say = options.say](ActorId, const Error& error) {
     if (say) say(error.message);
   };
+  actors.on_long_turn = options.say;
   end->actors_ = std::make_unique<ActorSystem>(std::move(actors), clock);
   end->node_ = std::make_unique<Node>(end->actors_->host(), *end->transport_);
   const auto registry = end->actors_->spawn(

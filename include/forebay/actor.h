@@ -191,7 +191,8 @@ struct SpawnOptions {
   std::size_t mailbox_bytes = 1024 * 1024;  ///< What may wait for it; 0 is no limit.
   std::size_t restarts = 0;                 ///< After so many crashes within `period` it ends.
   std::chrono::nanoseconds period = std::chrono::minutes(1);
-  bool own_thread = false;  ///< For an actor that blocks or computes for long.
+  /// For an actor that blocks or computes for long: others wait while it holds a shared thread.
+  bool own_thread = false;
 };
 
 class ActorObject;
@@ -463,7 +464,8 @@ class System final {
  public:
   struct Options {
     std::size_t threads = 2;  ///< For all actors without a thread of their own.
-    /// Receives lines for the user, such as an error that no asker waited for. On any thread.
+    /// Receives lines for the user: an error that no asker waited for, an actor that blocks one of
+    /// the threads for a second. On any thread.
     std::function<void(const std::string&)> on_message = {};
     ObjectLimits objects = {};
   };

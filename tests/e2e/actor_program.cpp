@@ -146,6 +146,7 @@ class Program {
     if (command == "keep") return words_of(actor.ask(counting::Keep{}, 5s).wait());
     if (command == "throw") return words_of(actor.ask(counting::Throw{}, 5s).wait());
     if (command == "spin") return words_of(actor.tell(counting::Spin{number}));
+    if (command == "block") return words_of(actor.tell(counting::Block{}));
     if (command == "crash") return words_of(actor.ask(counting::Crash{}, 30s).wait());
     if (command == "receive") return receive(actor);
     if (command == "half") {

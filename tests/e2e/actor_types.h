@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <stdexcept>
 #include <string_view>
@@ -67,8 +68,14 @@ struct Spin {
   static auto fields(auto& self) { return std::tie(self.milliseconds); }
 };
 
-struct Counter
-    : forebay::actors::Actor<Counter, Add, Total, Wait, Throw, Crash, SendTotal, Keep, Spin> {
+/// Blocks the actor's thread until there is a file "unblock" in the process's folder.
+struct Block {
+  static constexpr std::string_view kTag = "counting/block";
+  static auto fields(auto&) { return std::tie(); }
+};
+
+struct Counter : forebay::actors::Actor<Counter, Add, Total, Wait, Throw, Crash, SendTotal, Keep,
+                                        Spin, Block> {
   explicit Counter(int from) : total(from) {
     if (from < 0) throw std::runtime_error("a counter does not begin below 0");
   }
@@ -80,6 +87,11 @@ struct Counter
   void on(const Spin& spin, Context& context) {
     std::promise<void>().get_future().wait_for(std::chrono::milliseconds(20));
     if (spin.milliseconds > 20) (void)self(context).tell(Spin{spin.milliseconds - 20});
+  }
+  void on(const Block&) {
+    while (!std::filesystem::exists("unblock")) {
+      std::promise<void>().get_future().wait_for(std::chrono::milliseconds(20));
+    }
   }
   Future<std::monostate> on(const Keep&, Context& context) { return keep(context); }
   int save() const { return total; }

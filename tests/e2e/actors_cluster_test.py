@@ -1,6 +1,7 @@
 """Actors on other processes: started, found by name and called there; what happens when their process dies."""
 import json
 import os
+import pathlib
 import signal
 import time
 
@@ -64,6 +65,17 @@ class ActorsOnOtherProcesses(ActorScenario):
         self.assertEqual(self.status(), {"kept": ("n2", "running", 1)})
         self.kill("n2")  # No restart is left.
         self.until(program, "error 1 no actor of the cluster is named kept", "total", "kept")
+
+    def test_an_actor_that_blocks_the_shared_threads_of_a_node_is_named(self):
+        self.node("n1")
+        program = Program(self, self.head.address)
+        self.assertEqual(program.do("spawn", "c", 3), "done")
+        self.assertEqual(program.do("block", "c"), "done")
+        self.wait_until(lambda: "actor c has held the only thread" in self.nodes["n1"].stderr_now())
+        self.assertEqual(program.do("spawn", "d", 4), "done")  # The node goes on; its actors wait.
+        program.begin("total", "d")
+        (pathlib.Path(self.folder) / "unblock").touch()
+        self.assertEqual(program.read(), "total d: 4")
 
     def test_an_actor_that_throws_or_ends_its_process(self):
         self.node("n1")

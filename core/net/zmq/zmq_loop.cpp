@@ -25,6 +25,15 @@ constexpr std::chrono::milliseconds kBlockedPause{2};
 /// If at least this many bytes were sent at once, more are likely to follow soon.
 constexpr std::size_t kStreamBytes = 1024;
 
+/// How often the thread that stands by looks: once a heartbeat, within these limits. If two looks
+/// in a row find the same piece of the handler's work, it takes over.
+constexpr std::chrono::milliseconds kLeastLook{5};
+constexpr std::chrono::milliseconds kMostLook{100};
+
+/// The time that the handler's work may take for one message received, which consists of many; what
+/// comes of it after that time is left to others.
+constexpr std::chrono::microseconds kMostWork{100};
+
 /// The maximum number of messages read from one socket before the other sockets are served.
 constexpr int kTurn = 64;
 
@@ -71,17 +80,18 @@ ZmqLoop::ZmqLoop(Options options, const Clock& clock)
 ZmqLoop::~ZmqLoop() { stop(); }
 
 void ZmqLoop::start(TransportHandler& handler) {
-  FOREBAY_CHECK(!thread_);
+  FOREBAY_CHECK(threads_.empty());
+  handler_ = &handler;
   sessions_.start(handler);
-  thread_ = start_thread("the network", [this] { run(); });
+  for (const bool works : {true, false}) {
+    threads_.push_back(start_thread("the network", [this, works] { run(works); }));
+  }
 }
 
 void ZmqLoop::stop() {
-  if (thread_) {
-    post([this] { stopping_ = true; });
-    thread_->join();
-    thread_.reset();
-  }
+  if (!threads_.empty()) post([this] { stopping_ = true; });
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
   waiting_work_->end();
 }
 
@@ -94,9 +104,9 @@ void ZmqLoop::post(std::function<void()> order) {
 }
 
 void ZmqLoop::announce(const SessionPtr& session) {
-  if (turn_.is_mine()) return answering_.push_back(session);  // A callback sends.
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_);                         // No thread takes over meanwhile.
+    if (turn_.is_mine()) return answering_.push_back(session);  // A callback sends.
     announced_.push_back(session);
   }
   wake();
@@ -119,7 +129,7 @@ Result<std::string> ZmqLoop::listen(const std::string& address) {
                                     "/server.key_secret");
   }
   const HostPort parts = *parse_address(address);
-  if (turn_.is_mine()) return open(parts);
+  if (turn_.is_mine() && in_work_ == 0) return open(parts);
   std::promise<Result<std::string>> opened;
   post([&] { opened.set_value(open(parts)); });
   return opened.get_future().get();
@@ -245,22 +255,94 @@ TransportCounts ZmqLoop::counts() const {
   return published_counts_;
 }
 
-void ZmqLoop::run() {
-  std::unique_lock turn(turn_);
-  while (!stopping_) {
-    work(false);
-    sleep(turn);
+void ZmqLoop::run(bool works) {
+  if (works) turn_.lock();
+  while (works || take_over()) {
+    if (keep_working()) return;
+    works = false;
   }
-  finish();
 }
 
-void ZmqLoop::work(bool is_helped) {
+/// Stands by until the other thread has done one piece of the handler's work for long. Returns
+/// false at the end.
+bool ZmqLoop::take_over() {
+  const Time look = std::clamp<Time>(options_.heartbeat, kLeastLook, kMostLook);
+  std::unique_lock lock(mutex_);
+  stands_by_ = true;
+  std::uint64_t seen = 0;
+  while (!end_.wait_for(lock, look, [this] { return ended_; })) {
+    if (seen != 0 && in_work_.compare_exchange_strong(seen, 0)) {
+      stands_by_ = false;
+      turn_.take_over();
+      return true;
+    }
+    seen = in_work_;
+  }
+  return false;
+}
+
+/// Returns true at the end, false if the other thread took over.
+bool ZmqLoop::keep_working() {
+  while (!stopping_) {
+    begin_turn(false);
+    while (receive_some()) {
+      if (!do_handlers_work()) return false;
+      answer_first();
+    }
+    send_all();
+    sleep();
+  }
+  finish();
+  turn_.unlock();
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  end_.notify_one();
+  return true;
+}
+
+/// Returns false if the other thread took over meanwhile: then the transport is not this thread's.
+bool ZmqLoop::do_handlers_work() {
+  if (!handler_->has_work()) return true;
+  if (!stands_by_ || worked_ >= kMostWork) {
+    handler_->do_work(false);
+    return true;
+  }
+  std::uint64_t number = ++num_works_;
+  in_work_ = number;
+  const Time took = handler_->do_work(true);
+  if (!in_work_.compare_exchange_strong(number, 0)) return false;
+  worked_ += took;
+  return true;
+}
+
+void ZmqLoop::begin_turn(bool is_helped) {
   now_ = clock_.now();
   sessions_.advance_to(now_, is_helped);
   if (now_ >= next_tick_) tick();
   run_orders();
-  receive_all();
-  send_all();
+  for (const auto& listener : listeners_) {
+    if (listener->read_monitor(now_)) {
+      listener->limit_unauthenticated(now_, sessions_.counts());
+    }
+  }
+  if (zap_) zap_->serve(now_);
+  source_ = 0;
+  received_ = 0;
+}
+
+/// Receives one more message of this turn, or delivers more of the last one; false if there are no
+/// more.
+bool ZmqLoop::receive_some() {
+  if (sessions_.deliver_some()) return true;
+  const std::size_t sources = listeners_.size() + 2 * dialers_.size();
+  for (; source_ < sources; ++source_, received_ = 0) {
+    if (received_ == kTurn || !receive_from(source_)) continue;
+    ++received_;
+    worked_ = Time(0);
+    sessions_.deliver_some();
+    return true;
+  }
+  return false;
 }
 
 void ZmqLoop::help_until(const std::function<bool()>& done) {
@@ -274,7 +356,9 @@ void ZmqLoop::help_until(const std::function<bool()>& done) {
     take_events(came, true);
     bool more = true;
     while (more && !stopping_ && !done()) {
-      work(true);
+      begin_turn(true);
+      while (receive_some()) answer_first();
+      send_all();
       more = has_unread() || (deeply_ && !may_sleep());
     }
     // The rest is for the transport's own thread: also to try again what a peer does not take.
@@ -336,7 +420,7 @@ bool ZmqLoop::may_sleep() {
   return orders_.empty() && announced_.empty();
 }
 
-void ZmqLoop::sleep(std::unique_lock<TurnMutex>& turn) {
+void ZmqLoop::sleep() {
   if (has_unread()) return;
   const Time now = clock_.now();
   Time wait = std::max(next_tick_ - now, Time(0));
@@ -344,7 +428,7 @@ void ZmqLoop::sleep(std::unique_lock<TurnMutex>& turn) {
   const bool streams = std::exchange(streaming_, false);  // Messages sent meanwhile wake nobody.
   if (!streams && !may_sleep()) wait = Time(0);
   deeply_ = !streams;
-  turn.unlock();
+  turn_.unlock();
   if (streams) {
     wait_briefly(events_.number(), std::min<Time>(wait, kStreamGap));
     wait = Time(0);
@@ -355,7 +439,7 @@ void ZmqLoop::sleep(std::unique_lock<TurnMutex>& turn) {
   const auto came =
       wait_for_events(events_.number(), events,
                       static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
-  turn.lock();
+  turn_.lock();
   deeply_ = false;
   sleeping_.store(false);
   slept_ = true;
@@ -376,52 +460,41 @@ void ZmqLoop::tick() {
   published_counts_ = sessions_.counts();
 }
 
-void ZmqLoop::receive_all() {
-  for (const auto& listener : listeners_) {
-    if (listener->read_monitor(now_)) {
-      listener->limit_unauthenticated(now_, sessions_.counts());
-    }
-    receive_from(*listener);
-  }
-  for (std::size_t i = 0; i < dialers_.size(); ++i) {
-    for (std::size_t lane = 0; lane < 2; ++lane) receive_from(*dialers_[i], lane);
-  }
-  if (zap_) zap_->serve(now_);
+bool ZmqLoop::receive_from(std::size_t source) {
+  if (source < listeners_.size()) return receive_from(*listeners_[source]);
+  const std::size_t lane = source - listeners_.size();
+  return receive_from(*dialers_[lane / 2], lane % 2);
 }
 
-void ZmqLoop::receive_from(ZmqListener& listener) {
-  for (int i = 0; i < kTurn; ++i) {
-    const ReceiveResult came = receive(listener.router(), options_.max_frames + 2, parts_);
-    if (came == ReceiveResult::kNothing) return;
-    if (came == ReceiveResult::kTooMany || parts_.size() < 2) {
-      ++sessions_.counts().garbage;
-      listener.cut(descriptor_of(parts_.back()));
-      continue;
-    }
-    const std::string route = parts_[0].to_string();
-    sessions_.take({.listener = &listener, .route = route}, std::span(parts_).subspan(1));
-    if (i == 0) answer_first();
+bool ZmqLoop::receive_from(ZmqListener& listener) {
+  const ReceiveResult came = receive(listener.router(), options_.max_frames + 2, parts_);
+  if (came == ReceiveResult::kNothing) return false;
+  if (came == ReceiveResult::kTooMany || parts_.size() < 2) {
+    ++sessions_.counts().garbage;
+    listener.cut(descriptor_of(parts_.back()));
+    return true;
   }
+  const std::string route = parts_[0].to_string();
+  sessions_.take({.listener = &listener, .route = route}, std::span(parts_).subspan(1));
+  return true;
 }
 
-void ZmqLoop::receive_from(ZmqDialer& dialer, std::size_t lane) {
-  for (int i = 0; i < kTurn; ++i) {
-    if (!dialer.readable(lane)) return;
-    const ReceiveResult came = receive(*dialer.socket(lane), options_.max_frames + 1, parts_);
-    if (came == ReceiveResult::kNothing) return;
-    if (came == ReceiveResult::kTooMany) {
-      ++sessions_.counts().garbage;
-      continue;
-    }
-    sessions_.take({.dialer = &dialer, .route = {}, .lane = lane}, parts_);
-    if (i == 0) answer_first();
+bool ZmqLoop::receive_from(ZmqDialer& dialer, std::size_t lane) {
+  if (!dialer.readable(lane)) return false;
+  const ReceiveResult came = receive(*dialer.socket(lane), options_.max_frames + 1, parts_);
+  if (came == ReceiveResult::kNothing) return false;
+  if (came == ReceiveResult::kTooMany) {
+    ++sessions_.counts().garbage;
+    return true;
   }
+  sessions_.take({.dialer = &dialer, .route = {}, .lane = lane}, parts_);
+  return true;
 }
 
-/// Sends what callbacks have sent, before it is looked for more: a single question is answered as
-/// soon as possible, and answers to many still share parcels.
+/// After the first message of a socket, sends what callbacks have sent: a single question is
+/// answered as soon as possible, and answers to many still share parcels.
 void ZmqLoop::answer_first() {
-  if (!answering_.empty()) send_all();
+  if (received_ == 1 && !sessions_.delivers() && !answering_.empty()) send_all();
 }
 
 void ZmqLoop::send_all() {

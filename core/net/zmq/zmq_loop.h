@@ -3,6 +3,8 @@
 #include <sys/epoll.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,39 +25,57 @@
 
 namespace forebay {
 
-/// A mutex that knows whether the calling thread holds it.
-class TurnMutex {
+/// A lock that knows whether the calling thread holds it, and that another thread can take over.
+class TurnLock {
  public:
   void lock() {
-    mutex_.lock();
-    owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    std::unique_lock lock(mutex_);
+    freed_.wait(lock, [this] { return !held_; });
+    hold();
   }
   bool try_lock() {
-    if (is_mine() || !mutex_.try_lock()) return false;
-    owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    if (is_mine()) return false;
+    const std::lock_guard lock(mutex_);
+    if (held_) return false;
+    hold();
     return true;
   }
   void unlock() {
-    owner_.store({}, std::memory_order_relaxed);
-    mutex_.unlock();
+    {
+      const std::lock_guard lock(mutex_);
+      owner_.store({}, std::memory_order_relaxed);
+      held_ = false;
+    }
+    freed_.notify_one();
   }
+  /// The calling thread holds it from now on, in place of the one that did; that one must know.
+  void take_over() { owner_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
   bool is_mine() const {
     return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
 
  private:
+  void hold() {
+    held_ = true;
+    take_over();
+  }
+
   std::mutex mutex_;
+  std::condition_variable freed_;
+  bool held_ = false;  // under mutex_
   std::atomic<std::thread::id> owner_{};
 };
 
-/// The transport: its thread, its sockets and the work that other threads leave for it.
+/// The transport: its threads, its sockets and the work that other threads leave for it.
 ///
-/// Any thread may call the public methods; they queue work and wake the thread if it sleeps.
-/// Everything else runs on that thread, with two exceptions. If a single message is sent while the
-/// thread sleeps, the sender takes the `turn_` lock and sends the message itself, which saves
-/// waking the thread. And a thread that waits for an answer waits where the transport's own does,
-/// in epoll_wait; the kernel wakes the one that came last, which then works in the other's place:
-/// the answer comes without a wake-up more. So the transport's own thread does not come to
+/// Any thread may call the public methods; they queue work and wake the thread if it sleeps. One of
+/// two threads works; the other one stands by, and takes over when the handler's do_work() takes
+/// long: heartbeats and messages go on, and when do_work() returns, that thread stands by.
+/// Everything else runs on the thread that works, with two exceptions. If a single message is sent
+/// while the thread sleeps, the sender takes the `turn_` lock and sends the message itself, which
+/// saves waking the thread. And a thread that waits for an answer waits where the transport's own
+/// does, in epoll_wait; the kernel wakes the one that came last, which then works in the other's
+/// place: the answer comes without a wake-up more. So the transport's own thread does not come to
 /// epoll_wait while another one waits there. Messages in a stream are left to the thread and share
 /// parcels: it looks for more after a short wait, so senders need not wake it.
 class ZmqLoop final : public ZmqTransport {
@@ -90,11 +110,15 @@ class ZmqLoop final : public ZmqTransport {
   void wake_always();
   bool send_at_once(const SessionPtr& session);
 
-  void run();
+  void run(bool works);
+  bool take_over();
+  bool keep_working();
+  bool do_handlers_work();
   void help_until(const std::function<bool()>& done);
-  void work(bool is_helped);
+  void begin_turn(bool is_helped);
+  bool receive_some();
   void run_orders();
-  void sleep(std::unique_lock<TurnMutex>& turn);
+  void sleep();
   bool may_sleep();
   template <class Visitor>
   void each_socket(Visitor visit);
@@ -105,9 +129,9 @@ class ZmqLoop final : public ZmqTransport {
   void keep_dialers();
   void finish();
 
-  void receive_all();
-  void receive_from(ZmqListener& listener);
-  void receive_from(ZmqDialer& dialer, std::size_t lane);
+  bool receive_from(std::size_t source);
+  bool receive_from(ZmqListener& listener);
+  bool receive_from(ZmqDialer& dialer, std::size_t lane);
   void answer_first();
   void send_all();
   Result<std::string> open(const HostPort& address);
@@ -116,7 +140,7 @@ class ZmqLoop final : public ZmqTransport {
   const Clock& clock_;
   // Guards sockets and sessions: held by the thread while it works, or by a sender or a waiting
   // thread in its place.
-  TurnMutex turn_;
+  TurnLock turn_;
   zmq::context_t context_;
   const Descriptor wake_fd_;
   const Descriptor events_;  // epoll: of the sockets, of wake_fd_ and of waiting_work_; edges only
@@ -126,6 +150,12 @@ class ZmqLoop final : public ZmqTransport {
   std::vector<std::function<void()>> orders_;  // under mutex_, as all below
   std::vector<SessionPtr> announced_;
   TransportCounts published_counts_;
+  bool ended_ = false;
+  std::condition_variable end_;
+  // The piece of the handler's work that the holder of `turn_` does, by number; 0: none. Another
+  // thread makes it 0, under mutex_, to take over.
+  std::atomic<std::uint64_t> in_work_{0};
+  std::atomic<bool> stands_by_{false};  // a thread does
   std::atomic<bool> sleeping_{false};
 
   // Accessed by the holder of `turn_` only; sessions_.find(PeerId) by any thread.
@@ -136,13 +166,18 @@ class ZmqLoop final : public ZmqTransport {
   std::vector<SessionPtr> answering_;  // have messages that the holder of `turn_` sent
   std::vector<SessionPtr> unsent_;
   Parts parts_;
+  std::size_t source_ = 0;  // that is received from in this turn: listeners, then dialers' lanes
+  int received_ = 0;        // messages of it
+  std::uint64_t num_works_ = 0;  // of the handler, so far
+  Time worked_{0};               // by the handler for the last of them
   Time now_{0};
   Time next_tick_{0};
   bool stopping_ = false;
   bool streaming_ = false;
   bool deeply_ = false;  // the thread sleeps, or wakes up, and not for the short wait of a stream
   bool slept_ = false;   // since the sessions in unsent_ were tried
-  std::optional<std::thread> thread_;
+  TransportHandler* handler_ = nullptr;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace forebay

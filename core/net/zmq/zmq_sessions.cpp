@@ -259,32 +259,43 @@ void ZmqSessions::take_data(const Source& source, const WireHeader& header,
   if (header.sequence != session->lanes[header.lane].received++) {
     return garbage(session, "messages of the peer were lost or repeated");
   }
-  Frames body;
-  body.reserve(parts.size() - 1);
+  Parcel& parcel = parcel_.emplace();
+  parcel.session = session;
+  parcel.bytes = std::move(parts[0]);
+  parcel.entries = EntryReader(bytes_in(parcel.bytes).subspan(WireHeader::kBytes));
+  parcel.body.reserve(parts.size() - 1);
   for (zmq::message_t& part : parts.subspan(1)) {
-    body.push_back(wrap(std::move(part), options_.received));
+    parcel.body.push_back(wrap(std::move(part), options_.received));
   }
-  const bool has_body = !body.empty();
-  int count = 0;
-  EntryReader entries(bytes_in(parts[0]).subspan(WireHeader::kBytes));
+  parcel.has_body = !parcel.body.empty();
+}
+
+bool ZmqSessions::deliver_some() {
+  if (!parcel_) return false;
+  Parcel& parcel = *parcel_;
+  bool more = find(parcel.session->number) != nullptr;
+  const bool is_over = !more;
   const auto deliver = [&] {
-    for (int i = 0; i < kGroup; ++i) {
-      const auto entry = entries.next();
-      if (!entry) return false;
-      if (++count > 1 && has_body)
+    for (int i = 0; i < kGroup && more; ++i) {
+      const auto entry = parcel.entries.next();
+      more = entry.has_value();
+      if (!more || (++parcel.count > 1 && parcel.has_body)) {
         continue;  // Frames cannot be assigned to one of several entries.
-      handler_->on_message(session->id, *entry, std::exchange(body, {}));
+      }
+      handler_->on_message(parcel.session->id, *entry, std::exchange(parcel.body, {}));
     }
-    return !entries.at_end();
   };
   if (is_helped_) {
-    while (deliver()) {  // A helping thread runs no actors: it may hold what they wait for.
-    }
+    deliver();  // A helping thread runs no actors: it may hold what they wait for.
   } else {
     handler_->on_messages(deliver);
   }
-  if (!entries.at_end() || (has_body && count != 1))
-    garbage(session, "a message of the peer is cut");
+  if (more && !parcel.entries.at_end()) return true;
+  const bool is_cut = !parcel.entries.at_end() || (parcel.has_body && parcel.count != 1);
+  const SessionPtr session = std::move(parcel.session);
+  parcel_.reset();
+  if (is_cut && !is_over) garbage(session, "a message of the peer is cut");
+  return true;
 }
 
 void ZmqSessions::garbage(const SessionPtr& session, const std::string& what) {

@@ -89,8 +89,13 @@ class ZmqSessions {
   /// Null if there is no session of this number.
   SessionPtr find(std::uint64_t number) const;
 
-  /// Handles a message: its header, then its frames.
+  /// Handles a message: its header, then its frames. Only if nothing of the one before is left.
   void take(const Source& source, std::span<zmq::message_t> parts);
+  /// Gives the handler some of the messages that the last one taken consists of; false if none was
+  /// left. Between two calls another thread may take the caller's place.
+  bool deliver_some();
+  /// Whether some are left.
+  bool delivers() const { return parcel_.has_value(); }
   /// Sends the waiting messages of the session's outbox, as far as its sockets accept them. Returns
   /// the number of bytes sent, without frames.
   std::size_t flush(ZmqSession& session);
@@ -111,6 +116,16 @@ class ZmqSessions {
     PeerInfo info;
     Time since{0};
     std::uint64_t heartbeat = 0;  // as the dialler gave it, in ns
+  };
+
+  /// What of a message of a session has not been delivered.
+  struct Parcel {
+    SessionPtr session;
+    zmq::message_t bytes;
+    EntryReader entries{std::span<const std::byte>()};
+    Frames body;  ///< Of the first entry.
+    bool has_body = false;
+    int count = 0;
   };
 
   void take_unauthenticated(const Source& source, const zmq::message_t& first);
@@ -141,6 +156,7 @@ class ZmqSessions {
   Time next_beat_{0};
   Time beat_every_{options_.heartbeat};
   std::uint64_t num_peers_ = 0;
+  std::optional<Parcel> parcel_;
 };
 
 }  // namespace forebay

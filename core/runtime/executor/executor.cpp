@@ -15,8 +15,8 @@ namespace {
 /// The maximum number of turns in a row from a thread's slot before it serves the queue.
 constexpr std::uint32_t kMostWarm = 64;
 
-/// For a guest thread, one that is not the executor's own: the number of messages it handles
-/// between two looks at the clock, and its time limit.
+/// For a guest: the number of messages it handles between two looks at the clock, and its time
+/// limit.
 constexpr std::size_t kGuestTurn = 8;
 constexpr std::chrono::microseconds kGuestTime{100};
 
@@ -33,11 +33,17 @@ void pause() {
 }  // namespace
 
 struct SharedExecutor::Worker {
-  explicit Worker(const SharedExecutor& its_owner) : owner(its_owner) {}
+  explicit Worker(const SharedExecutor& its_owner) : owner(its_owner) {
+    static std::atomic<std::uint64_t> num_workers{0};
+    turn = num_workers.fetch_add(1, std::memory_order_relaxed) << 40U;
+  }
 
   const SharedExecutor& owner;
   alignas(64) std::atomic<Resumable*> slot{nullptr};
-  std::uint32_t warm_turns = 0;  // used by its own thread only
+  // Its own thread writes both, `running` reads them.
+  alignas(64) std::atomic<Resumable*> in_turn{nullptr};
+  std::atomic<std::uint64_t> turn{0};  // its number; each worker has numbers of its own
+  std::uint32_t warm_turns = 0;        // used by its own thread only
   Parker parker;
   std::optional<Thread> thread;
 };
@@ -96,33 +102,91 @@ void SharedExecutor::nudge() {
   }
 }
 
-void SharedExecutor::run_here(const std::function<bool()>& wake) {
-  // An executor's own thread, or a guest already.
-  if (worker_of_thread != nullptr) return Executor::run_here(wake);
-  Worker guest(*this);
-  worker_of_thread = &guest;
-  std::chrono::nanoseconds left = kGuestTime;
-  for (bool more = true; more;) {
-    more = wake();
-    if (left.count() > 0) left -= run_slot(guest, left);
+class SharedExecutor::Guest final : public ExecutorGuest {
+ public:
+  explicit Guest(SharedExecutor& host) : host_(host), worker_(host) {
+    const std::lock_guard lock(host_.mutex_);
+    host_.guests_.push_back(&worker_);
   }
-  worker_of_thread = nullptr;
-  if (Resumable* woken = take_slot(guest)) enqueue(*woken);
+  ~Guest() override {
+    pass_on();
+    const std::lock_guard lock(host_.mutex_);
+    std::erase(host_.guests_, &worker_);
+  }
+  Guest(const Guest&) = delete;
+  Guest& operator=(const Guest&) = delete;
+
+  void keep(const std::function<void()>& wake) override {
+    const Here here(worker_);
+    wake();
+  }
+
+  bool has_work() const override { return worker_.slot.load(std::memory_order_relaxed) != nullptr; }
+
+  std::chrono::nanoseconds run() override {
+    Resumable* work = take_slot(worker_);
+    if (work == nullptr) return {};
+    const Here here(worker_);
+    const SystemClock clock;
+    const auto start = clock.now();
+    std::chrono::nanoseconds took{0};
+    auto next = Resumable::Next::kMore;
+    while (next == Resumable::Next::kMore && took < kGuestTime) {
+      next = resume(worker_, *work, kGuestTurn);
+      took = clock.now() - start;
+    }
+    if (next == Resumable::Next::kMore) host_.enqueue(*work);
+    pass_on();
+    return took;
+  }
+
+  void pass_on() override {
+    if (Resumable* work = take_slot(worker_)) host_.enqueue(*work);
+  }
+
+ private:
+  /// Makes the calling thread the one that `worker` stands for, unless it is one of an executor.
+  class Here {
+   public:
+    explicit Here(Worker& worker) : is_mine_(worker_of_thread == nullptr) {
+      if (is_mine_) worker_of_thread = &worker;
+    }
+    ~Here() {
+      if (is_mine_) worker_of_thread = nullptr;
+    }
+    Here(const Here&) = delete;
+    Here& operator=(const Here&) = delete;
+
+   private:
+    const bool is_mine_;
+  };
+
+  SharedExecutor& host_;
+  Worker worker_;
+};
+
+std::unique_ptr<ExecutorGuest> SharedExecutor::guest() { return std::make_unique<Guest>(*this); }
+
+std::vector<SharedExecutor::RunningTurn> SharedExecutor::running() const {
+  std::vector<RunningTurn> running;
+  const auto look_at = [&running](const Worker& worker) {
+    const Resumable* work = worker.in_turn.load(std::memory_order_relaxed);
+    if (work == nullptr) return;
+    running.push_back({.work = work, .number = worker.turn.load(std::memory_order_relaxed)});
+  };
+  for (const auto& worker : workers_) look_at(*worker);
+  const std::lock_guard lock(mutex_);
+  for (const Worker* guest : guests_) look_at(*guest);
+  return running;
 }
 
-std::chrono::nanoseconds SharedExecutor::run_slot(Worker& guest, std::chrono::nanoseconds limit) {
-  Resumable* work = take_slot(guest);
-  if (work == nullptr) return {};
-  const SystemClock clock;
-  const auto start = clock.now();
-  auto now = start;
-  auto next = Resumable::Next::kMore;
-  while (next == Resumable::Next::kMore && now - start < limit) {
-    next = work->resume(kGuestTurn);
-    now = clock.now();
-  }
-  if (next == Resumable::Next::kMore) enqueue(*work);
-  return now - start;
+Resumable::Next SharedExecutor::resume(Worker& self, Resumable& work, std::size_t messages) {
+  const std::uint64_t turn = self.turn.load(std::memory_order_relaxed) + 1;
+  self.turn.store(turn, std::memory_order_relaxed);
+  self.in_turn.store(&work, std::memory_order_relaxed);
+  const Resumable::Next next = work.resume(messages);
+  self.in_turn.store(nullptr, std::memory_order_relaxed);
+  return next;
 }
 
 void SharedExecutor::enqueue(Resumable& work) {
@@ -145,7 +209,7 @@ void SharedExecutor::enqueue(Resumable& work) {
 void SharedExecutor::run(Worker& self) {
   worker_of_thread = &self;
   while (Resumable* work = next(self)) {
-    while (work->resume(kTurn) == Resumable::Next::kMore) {
+    while (resume(self, *work, kTurn) == Resumable::Next::kMore) {
       if (self.slot.load(std::memory_order_relaxed) == nullptr &&
           num_queued_.load(std::memory_order_relaxed) == 0) {
         continue;  // No other work waits, so continue without queueing.

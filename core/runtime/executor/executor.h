@@ -35,6 +35,22 @@ class Resumable {
   Resumable* next_in_line = nullptr;  ///< Used by the executor while it holds this object.
 };
 
+/// Lets a thread that is not the executor's own run what it wakes: waking another thread takes
+/// longest, and what is handled at once is still in the cache. One thread at a time may use it.
+class ExecutorGuest {
+ public:
+  virtual ~ExecutorGuest() = default;
+
+  /// Calls `wake`, and keeps the last work that it submits.
+  virtual void keep(const std::function<void()>& wake) = 0;
+  virtual bool has_work() const = 0;
+  /// Runs the work kept, on the calling thread, within a short limit that its last message may
+  /// exceed; returns the time it took. Another thread may call keep() and pass_on() meanwhile.
+  virtual std::chrono::nanoseconds run() = 0;
+  /// Leaves the work kept to the executor's threads.
+  virtual void pass_on() = 0;
+};
+
 /// Runs resumables on its threads. It knows nothing of actors, and actors nothing of its threads.
 class Executor {
  public:
@@ -46,13 +62,9 @@ class Executor {
   /// Wakes a sleeping thread, because the backlog of a submitted resumable grows.
   virtual void nudge() = 0;
 
-  /// Calls `wake` until it returns false, and may run the work that it submits on the calling
-  /// thread in between, within a short limit. When a thread waits for an answer, waking another
-  /// thread takes longest; and what is handled at once is still in the cache.
-  virtual void run_here(const std::function<bool()>& wake) {
-    while (wake()) {
-    }
-  }
+  /// For a thread that is not the executor's own and wakes actors again and again; null if it
+  /// cannot run any itself. Must not outlive the executor.
+  virtual std::unique_ptr<ExecutorGuest> guest() { return nullptr; }
 };
 
 /// A thread for one actor that blocks or computes. Ends with the actor.
@@ -105,7 +117,18 @@ class SharedExecutor final : public Executor {
 
   void submit(Resumable& work) override;
   void nudge() override;
-  void run_here(const std::function<bool()>& wake) override;
+  std::unique_ptr<ExecutorGuest> guest() override;
+
+  /// A turn that a thread of this executor, or a guest, is in.
+  struct RunningTurn {
+    const Resumable* work;  ///< May be gone by now: compare it, do not use it.
+    std::uint64_t number;   ///< No other turn has this number.
+  };
+
+  /// The turns under way. Thread-safe.
+  std::vector<RunningTurn> running() const;
+
+  std::size_t num_threads() const { return workers_.size(); }
 
   /// Whether the calling thread runs the work of a shared executor: work that it submits waits for
   /// it, unless another thread looks for work.
@@ -113,25 +136,26 @@ class SharedExecutor final : public Executor {
 
  private:
   struct Worker;
+  class Guest;
 
   void stop();
   void run(Worker& self);
   Resumable* next(Worker& self);
   Resumable* find(Worker& self);
   static Resumable* take_slot(Worker& worker);
+  static Resumable::Next resume(Worker& self, Resumable& work, std::size_t messages);
   Resumable* pop_queue();  // under mutex_
   void enqueue(Resumable& work);
-  /// Runs what is in the guest's slot; returns the time that it took.
-  std::chrono::nanoseconds run_slot(Worker& guest, std::chrono::nanoseconds limit);
   Worker* this_worker() const;
 
   static thread_local Worker* worker_of_thread;  // NOLINT: of any executor.
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Resumable* first_ = nullptr;  // the queue; under mutex_, as all below
   Resumable* last_ = nullptr;
   std::vector<Worker*> sleepers_;  // the most recently used last
   bool stopping_ = false;
+  std::vector<Worker*> guests_;                   // those that live
   std::atomic<std::size_t> num_queued_{0};        // written under mutex_
   std::atomic<std::size_t> num_sleepers_{0};      // written under mutex_
   std::vector<std::unique_ptr<Worker>> workers_;  // does not change while threads run

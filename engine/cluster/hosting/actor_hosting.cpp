@@ -28,10 +28,14 @@ Status ActorHosting::open(NetworkEndpoint& net, std::function<DirectoryRef()> di
                                 .memory_bytes = options_.memory_bytes,
                                 .directory = std::move(directory),
                                 .say = options_.say};
-  const auto actor = net.actors().spawn({.name = "actor-node", .mailbox_bytes = kNetMailbox},
-                                        [node, &libraries = *libraries_, &host = *host_] {
-                                          return std::make_unique<ActorNode>(node, libraries, host);
-                                        });
+  // It reports what the actors do and opens libraries, whatever an actor does to the shared
+  // threads.
+  const SpawnOptions own_thread{
+      .name = "actor-node", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread};
+  const auto actor =
+      net.actors().spawn(own_thread, [node, &libraries = *libraries_, &host = *host_] {
+        return std::make_unique<ActorNode>(node, libraries, host);
+      });
   net.node().publish(std::string(kActorNodeName), ActorRef<LocateActor>(actor));
   return actor.tell(BeginActorNode{});
 }

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -387,6 +388,32 @@ TEST_CASE("what a message owns is gone when its asker hears of it", "[actors]") 
   taker.ask(Counted(), 1s).then([&](const Result<std::monostate>&) { living = Counted::living; });
   world.run();
   CHECK(living == 0);
+}
+
+struct Sleep {
+  static constexpr std::string_view kTag = "test/sleep";
+  static auto fields(auto&) { return std::tie(); }
+};
+
+/// Sleeps until a system has said something.
+struct Sleeper : Actor<Sleeper, Sleep> {
+  explicit Sleeper(std::shared_future<std::string> its_line) : line(std::move(its_line)) {}
+  void on(const Sleep&) { line.wait(); }
+
+  std::shared_future<std::string> line;
+};
+
+TEST_CASE("a system names an actor that blocks a shared thread", "[actors]") {
+  std::promise<std::string> first;
+  const std::shared_future<std::string> line = first.get_future().share();
+  auto system = System::start(
+      {.threads = 1, .on_message = [&first, said = false](const std::string& message) mutable {
+         if (!std::exchange(said, true)) first.set_value(message);
+       }});
+  REQUIRE(system);
+  const auto sleeper = system->spawn<Sleeper>({.name = "sleeper"}, line);
+  REQUIRE(sleeper.tell(Sleep{}));
+  CHECK(line.get().rfind("actor sleeper has held the only thread that actors share", 0) == 0);
 }
 
 TEST_CASE("actors run on threads, and a system stops in order", "[actors]") {

@@ -37,13 +37,12 @@ class ThreadsHandler final : public TransportHandler {
     }
     waiting_work_->look_again();
   }
-  void on_messages(const std::function<bool()>& deliver) override {
+  void on_messages(const std::function<void()>& deliver) override {
     {
       const std::lock_guard lock(mutex_);
       running_.push_back(std::this_thread::get_id());
     }
-    while (deliver()) {
-    }
+    deliver();
   }
 
   PeerId peer() const { return peer_; }
