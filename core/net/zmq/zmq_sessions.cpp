@@ -259,16 +259,18 @@ void ZmqSessions::take_data(const Source& source, const WireHeader& header,
   if (header.sequence != session->lanes[header.lane].received++) {
     return garbage(session, "messages of the peer were lost or repeated");
   }
-  Parcel& parcel = parcel_.emplace();
-  parcel.session = session;
-  parcel.bytes = std::move(parts[0]);
-  parcel.entries = EntryReader(bytes_in(parcel.bytes).subspan(WireHeader::kBytes));
+  Parcel& parcel = parcel_.emplace(session, std::move(parts[0]));
   parcel.body.reserve(parts.size() - 1);
   for (zmq::message_t& part : parts.subspan(1)) {
     parcel.body.push_back(wrap(std::move(part), options_.received));
   }
   parcel.has_body = !parcel.body.empty();
 }
+
+ZmqSessions::Parcel::Parcel(SessionPtr its_session, zmq::message_t&& first)
+    : session(std::move(its_session)),
+      bytes(std::move(first)),
+      entries(bytes_in(bytes).subspan(WireHeader::kBytes)) {}
 
 bool ZmqSessions::deliver_some() {
   if (!parcel_) return false;

@@ -120,9 +120,11 @@ class ZmqSessions {
 
   /// What of a message of a session has not been delivered.
   struct Parcel {
+    Parcel(SessionPtr its_session, zmq::message_t&& first);
+
     SessionPtr session;
-    zmq::message_t bytes;
-    EntryReader entries{std::span<const std::byte>()};
+    const zmq::message_t bytes;
+    EntryReader entries;
     Frames body;  ///< Of the first entry.
     bool has_body = false;
     int count = 0;
