@@ -314,12 +314,12 @@ class Ranks(Scenario):
         return ranks
 
     def test_a_rank_that_never_connects_is_named_by_all_others(self):
-        job = self.trained(rank_timeout="2s")
+        job = self.trained(rank_timeout="15s")  # The others load libtorch within this time, beside other tests, too.
         port = free_port()
         without_first = self.rank(job, 1, 2, free_port())
         for each in self.finish([self.rank(job, rank, 4, port) for rank in (0, 1, 3)], 1):
-            self.assert_names_a_rank(each, "rank 2 does not come within 2.0 s")
-            self.assertGreater(each.seconds, 2, each)
+            self.assert_names_a_rank(each, "rank 2 does not come within 15 s")
+            self.assertGreater(each.seconds, 15, each)
         self.assert_names_a_rank(without_first.wait(), "rank 0 does not come to 127.0.0.1:")
 
     def test_a_rank_that_is_lost_before_all_have_met_is_named_within_seconds(self):

@@ -100,7 +100,7 @@ class Synth(Commands):
 class Inspect(Commands):
     def setUp(self):
         super().setUp()
-        self.files = self.job()
+        self.files = self.job(pipeline={"memory": "1GiB"})  # By default it depends on what other programs leave.
         self.files.put_criteo(300)
         self.data = self.files.folder / "data/day_0.tsv"
 
@@ -154,7 +154,7 @@ class Inspect(Commands):
         self.assertEqual(forebay.inspect("--ops")["rows"], 300)
 
     def test_what_is_not_there_or_unknown_is_a_config_error_and_what_is_damaged_a_data_error(self):
-        self.files.put("odd", os.urandom(1000))
+        self.files.put("odd", bytes(range(128, 256)) * 8)
         for path, words in (("nowhere", "nowhere cannot be read"), (self.files.folder / "odd", "odd")):
             with self.assertRaisesRegex(forebay.ConfigError, words):
                 forebay.inspect(path)
