@@ -17,7 +17,7 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
       : pipeline_(pipeline),
         team_(pipeline.options_.batch_threads),
         reorder_buffer_(pipeline.options_.order, epoch_of(pipeline), pipeline.options_.start,
-                        pipeline.options_.buffers, *this, team_.members() > 1 ? &team_ : nullptr) {}
+                        pipeline.options_.buffers, *this, &team_) {}
 
   Status on(Split&& split, PoolContext& context) override {
     context_ = &context;

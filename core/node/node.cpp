@@ -80,12 +80,8 @@ void Node::on_message(PeerId peer, std::span<const std::byte> head, Frames body)
 }
 
 void Node::on_messages(const std::function<void()>& deliver) {
-  if (guest_ == nullptr) return deliver();
   // An actor that a message wakes runs on this thread, if briefly, which saves waking another one.
-  // While more messages come, other threads run what they wake.
-  if (!guest_->has_work()) return guest_->keep(deliver);
-  guest_->pass_on();
-  deliver();
+  guest_ == nullptr ? deliver() : guest_->keep(deliver);
 }
 
 std::chrono::nanoseconds Node::do_work(bool may_take_long) {

@@ -284,12 +284,7 @@ bool ZmqLoop::take_over() {
 /// Returns true at the end, false if the other thread took over.
 bool ZmqLoop::keep_working() {
   while (!stopping_) {
-    begin_turn(false);
-    while (receive_some()) {
-      if (!do_handlers_work()) return false;
-      answer_first();
-    }
-    send_all();
+    if (!take_turn(false)) return false;
     sleep();
   }
   finish();
@@ -301,6 +296,17 @@ bool ZmqLoop::keep_working() {
 }
 
 /// Returns false if the other thread took over meanwhile: then the transport is not this thread's.
+bool ZmqLoop::take_turn(bool is_helped) {
+  begin_turn(is_helped);
+  while (receive_some()) {
+    if (!is_helped && !do_handlers_work()) return false;
+    answer_first();
+  }
+  send_all();
+  return true;
+}
+
+/// Returns false if the other thread took over meanwhile.
 bool ZmqLoop::do_handlers_work() {
   if (!handler_->has_work()) return true;
   if (!stands_by_ || worked_ >= kMostWork) {
@@ -356,9 +362,7 @@ void ZmqLoop::help_until(const std::function<bool()>& done) {
     take_events(came, true);
     bool more = true;
     while (more && !stopping_ && !done()) {
-      begin_turn(true);
-      while (receive_some()) answer_first();
-      send_all();
+      take_turn(true);
       more = has_unread() || (deeply_ && !may_sleep());
     }
     // The rest is for the transport's own thread: also to try again what a peer does not take.

@@ -17,6 +17,7 @@
 #include <zmq.hpp>
 
 #include "core/base/descriptor.h"
+#include "core/net/zmq/turn_lock.h"
 #include "core/net/zmq/zap_authenticator.h"
 #include "core/net/zmq/zmq_sessions.h"
 #include "core/net/zmq/zmq_socket.h"
@@ -24,47 +25,6 @@
 #include "core/net/zmq/zmq_waiting_work.h"
 
 namespace forebay {
-
-/// A lock that knows whether the calling thread holds it, and that another thread can take over.
-class TurnLock {
- public:
-  void lock() {
-    std::unique_lock lock(mutex_);
-    freed_.wait(lock, [this] { return !held_; });
-    hold();
-  }
-  bool try_lock() {
-    if (is_mine()) return false;
-    const std::lock_guard lock(mutex_);
-    if (held_) return false;
-    hold();
-    return true;
-  }
-  void unlock() {
-    {
-      const std::lock_guard lock(mutex_);
-      owner_.store({}, std::memory_order_relaxed);
-      held_ = false;
-    }
-    freed_.notify_one();
-  }
-  /// The calling thread holds it from now on, in place of the one that did; that one must know.
-  void take_over() { owner_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
-  bool is_mine() const {
-    return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-  }
-
- private:
-  void hold() {
-    held_ = true;
-    take_over();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable freed_;
-  bool held_ = false;  // under mutex_
-  std::atomic<std::thread::id> owner_{};
-};
 
 /// The transport: its threads, its sockets and the work that other threads leave for it.
 ///
@@ -113,8 +73,9 @@ class ZmqLoop final : public ZmqTransport {
   void run(bool works);
   bool take_over();
   bool keep_working();
-  bool do_handlers_work();
   void help_until(const std::function<bool()>& done);
+  bool take_turn(bool is_helped);
+  bool do_handlers_work();
   void begin_turn(bool is_helped);
   bool receive_some();
   void run_orders();

@@ -275,15 +275,17 @@ ZmqSessions::Parcel::Parcel(SessionPtr its_session, zmq::message_t&& first)
 bool ZmqSessions::deliver_some() {
   if (!parcel_) return false;
   Parcel& parcel = *parcel_;
-  bool more = find(parcel.session->number) != nullptr;
-  const bool is_over = !more;
+  if (find(parcel.session->number) == nullptr) {
+    parcel_.reset();
+    return true;
+  }
+  bool more = true;
   const auto deliver = [&] {
     for (int i = 0; i < kGroup && more; ++i) {
       const auto entry = parcel.entries.next();
       more = entry.has_value();
-      if (!more || (++parcel.count > 1 && parcel.has_body)) {
-        continue;  // Frames cannot be assigned to one of several entries.
-      }
+      // Frames cannot be assigned to one of several entries.
+      if (!more || (++parcel.count > 1 && parcel.has_body)) continue;
       handler_->on_message(parcel.session->id, *entry, std::exchange(parcel.body, {}));
     }
   };
@@ -296,7 +298,7 @@ bool ZmqSessions::deliver_some() {
   const bool is_cut = !parcel.entries.at_end() || (parcel.has_body && parcel.count != 1);
   const SessionPtr session = std::move(parcel.session);
   parcel_.reset();
-  if (is_cut && !is_over) garbage(session, "a message of the peer is cut");
+  if (is_cut) garbage(session, "a message of the peer is cut");
   return true;
 }
 
