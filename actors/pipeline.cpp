@@ -17,7 +17,9 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
       : pipeline_(pipeline),
         team_(pipeline.options_.batch_threads),
         reorder_buffer_(pipeline.options_.order, epoch_of(pipeline), pipeline.options_.start,
-                        pipeline.options_.buffers, *this, &team_) {}
+                        pipeline.options_.buffers, *this) {
+    reorder_buffer_.copy_with(team_);
+  }
 
   Status on(Split&& split, PoolContext& context) override {
     context_ = &context;

@@ -27,7 +27,7 @@ tl::unexpected<Error> uneven_epochs(std::uint64_t epoch, const Cursor::Uneven& u
 }  // namespace
 
 ReorderBuffer::ReorderBuffer(const OrderSpec& order, const EpochShape& epoch, const Position& start,
-                             BufferPool& pool, BatchSink& sink, ThreadTeam* team)
+                             BufferPool& pool, BatchSink& sink)
     : order_(order),
       splits_per_epoch_(epoch.splits),
       split_rows_(start.split_rows),
@@ -35,7 +35,7 @@ ReorderBuffer::ReorderBuffer(const OrderSpec& order, const EpochShape& epoch, co
       cursor_(start, epoch.splits),
       sequencer_(order.mode, start.epoch * epoch.splits + start.first_split(),
                  start.split_rows > 0),
-      batcher_(order.batch_size, pool, epoch.lanes, epoch.ranked, team),
+      batcher_(order.batch_size, pool, epoch.lanes, epoch.ranked),
       first_damaged_(start == Position{}) {
   batcher_.skip(start.split_rows);
 }

@@ -147,9 +147,11 @@ struct EpochShape {
 /// only inside its sink.
 class ReorderBuffer {
  public:
-  /// `team`: as of a Batcher.
   ReorderBuffer(const OrderSpec& order, const EpochShape& epoch, const Position& start,
-                BufferPool& pool, BatchSink& sink, ThreadTeam* team = nullptr);
+                BufferPool& pool, BatchSink& sink);
+
+  /// As Batcher::copy_with().
+  void copy_with(ThreadTeam& team) { batcher_.copy_with(team); }
 
   /// Adds a split or a part of one; they may come in any order. Emits every batch that it
   /// completes. Returns kCorrupt if the start position does not fit the splits' rows.

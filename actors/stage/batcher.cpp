@@ -113,12 +113,10 @@ BatchRepeats index_of(const RepeatedRows& rows, const FeatureGroup& features, Sl
 
 }  // namespace
 
-Batcher::Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes, RankedBatches ranked,
-                 ThreadTeam* team)
+Batcher::Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes, RankedBatches ranked)
     : batch_size_(batch_size),
       pool_(pool),
       ranked_(std::move(ranked)),
-      team_(team),
       sparse_(ranked_.columns.sparse.size()),
       lanes_(lanes) {
   FOREBAY_CHECK(std::has_single_bit(lanes) && batch_size % lanes == 0);

@@ -36,10 +36,13 @@ struct RankedBatches {
 class Batcher {
  public:
   /// `lanes` is a power of two and divides `batch_size`. The sets store the columns of
-  /// `ranked.columns.repeated` once. The threads of `team`, which may be null and must outlive the
-  /// Batcher, copy the values of a large batch together.
+  /// `ranked.columns.repeated` once.
   Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes = 1,
-          RankedBatches ranked = {}, ThreadTeam* team = nullptr);
+          RankedBatches ranked = {});
+
+  /// From now on the threads of `team`, which must outlive the Batcher, copy the values of a large
+  /// batch together.
+  void copy_with(ThreadTeam& team) { team_ = &team; }
 
   /// The next `rows` rows are in no batch: earlier batches had them, up to a border between two
   /// batches. Call it before add().
@@ -124,7 +127,7 @@ class Batcher {
   std::size_t batch_size_;
   BufferPool& pool_;
   RankedBatches ranked_;
-  ThreadTeam* const team_;
+  ThreadTeam* team_ = nullptr;
   std::vector<Repeated> sparse_;  // [sparse features]
   std::vector<Lane> lanes_;
   std::size_t turn_ = 0;  // lane_in_turn() gets the next row left over

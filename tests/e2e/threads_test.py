@@ -22,7 +22,23 @@ def tensors(checkpoint):
             if name != "__metadata__":
                 first, end = tensor["data_offsets"]
                 found[path.name, name] = tensor["dtype"], tensor["shape"], content[start + first:start + end]
-    return found
+    return by_key(found)
+
+
+def by_key(found):
+    """Returns the tensors with tiered rows by their keys: which slot a row has depends on whether an
+    evaluation asked for rows before or after a batch that is prepared ahead."""
+    keys = next((struct.unpack(f"<{shape[0]}q", content)
+                 for (_, name), (_, shape, content) in found.items() if name == "tables.keys"), None)
+    if keys is None:
+        return found
+
+    def rows_of(shape, content):
+        width = len(content) // shape[0]
+        return {key: content[slot * width:(slot + 1) * width] for slot, key in enumerate(keys) if key >= 0}
+
+    return {(path, name): (kind, shape, rows_of(shape, content) if name in ("tables.rows", "tables.keys") else content)
+            for (path, name), (kind, shape, content) in found.items()}
 
 
 class Threads(Scenario):
@@ -47,6 +63,9 @@ class Threads(Scenario):
             job.change(**{"trainer.tables": {"storage": storage, "memory": "9MiB"}})
             one, kept = self.result(job, 1)
             self.assertTrue(any(name.startswith("table") for _, name in kept), kept.keys())
+            tiered_rows = [rows for (_, name), (*_, rows) in kept.items() if name == "tables.rows"]
+            self.assertEqual(len(tiered_rows), 2 if storage == "tiered" else 0)  # weights, optimizer state
+            self.assertTrue(all(len(rows) > 1000 for rows in tiered_rows))
             for threads in tried:
                 found, tensors_found = self.result(job, threads)
                 self.assertEqual(found, one, f"{storage}, {threads} threads")

@@ -43,7 +43,8 @@ TEST_CASE("threads that copy a large batch together give the batch that one thre
   const std::size_t lanes = GENERATE(1, 4);
   ThreadTeam team(3);
   Batcher alone(kRows, rows.pool, lanes);
-  Batcher together(kRows, rows.pool, lanes, {}, &team);
+  Batcher together(kRows, rows.pool, lanes);
+  together.copy_with(team);
   std::size_t at = 0;
   for (const std::size_t size : {3'000, 50'000, 1, 37'000}) {
     alone.add(test::numbered_rows(at, size, rows.pool));
