@@ -40,8 +40,9 @@ OnItsWay lay_out(DeviceLanes& lanes, std::size_t rows) {
   const std::int64_t bytes = staged_bytes(extents);
   OnItsWay made{lanes.host_memory(bytes),
                 at::empty({bytes}, at::TensorOptions(at::kByte).device(lanes.device()))};
-  ThreadTeam team(1);
-  write_staged(*batch, found, staged_in(made.host, extents), team);
+  for (std::size_t part = 0; part < staged_parts(*batch); ++part) {
+    write_staged(*batch, found, staged_in(made.host, extents), part);
+  }
   lanes.mark(DeviceLane::kCompute)->wait();
   return made;
 }

@@ -1,13 +1,22 @@
 #include "trainer/embedding/batch_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <functional>
 #include <string>
 
 #include "core/base/random.h"
 #include "trainer/spec.h"
 
 namespace forebay {
+namespace {
+
+/// How many keys are looked up before the first of them is compared: entries lie all over the
+/// memory, which is slow to come.
+constexpr std::size_t kAtOnce = 32;
+
+}  // namespace
 
 void RowFinder::group_features(const Batch& batch, BatchRows& rows) {
   rows.repeats.assign(table_rows_.size(), -1);
@@ -34,7 +43,7 @@ Status RowFinder::measure(const Batch& batch, BatchRows& rows) {
   group_features(batch, rows);
   rows.share_starts.resize(features * rows.shares);
   sizes_.resize(features);
-  for_features([&](std::size_t feature, std::size_t) { measure_feature(batch, feature, rows); });
+  for_features([&](std::size_t feature) { measure_feature(batch, feature, rows); });
   rows.first_id.assign(1, 0);
   batch_ids_.assign(1, 0);
   bool negative = false;
@@ -75,17 +84,13 @@ void RowFinder::measure_feature(const Batch& batch, std::size_t feature, BatchRo
   sizes_[feature] = {.ids = ids, .kept = kept, .negative = least < 0};
 }
 
-/// Each member has features of its own, so that its memory grows to the largest of these alone.
-void RowFinder::for_features(const std::function<void(std::size_t, std::size_t)>& body) {
-  const auto features_of = [&](std::size_t member) {
-    for (std::size_t feature = member; feature < table_rows_.size(); feature += sets_.size()) {
-      body(feature, member);
-    }
-  };
+/// The features that had most rows in the batch before come first, so that no member of the team is
+/// left with a long one at the end.
+void RowFinder::for_features(const std::function<void(std::size_t)>& body) {
   if (team_ != nullptr) {
-    team_->run(features_of);
+    team_->for_each(turns_.size(), [&](std::size_t turn, std::size_t) { body(turns_[turn]); });
   } else {
-    features_of(0);
+    std::ranges::for_each(turns_, body);
   }
 }
 
@@ -102,12 +107,18 @@ void RowFinder::KeySet::clear(std::size_t ids) {
   }
 }
 
+[[gnu::always_inline]] inline std::size_t RowFinder::KeySet::look_up(std::int64_t key) const {
+  const std::size_t at = mix64(static_cast<std::uint64_t>(key)) & (capacity_ - 1);
+  __builtin_prefetch(entries_.as<Entry>() + at, 1);
+  return at;
+}
+
 [[gnu::always_inline]] inline std::int32_t RowFinder::KeySet::place_of(std::int64_t key,
+                                                                       std::size_t at,
                                                                        std::int32_t times,
                                                                        FeatureRows& found) {
   auto* entries = entries_.as<Entry>();
   const std::size_t mask = capacity_ - 1;
-  std::size_t at = mix64(static_cast<std::uint64_t>(key)) & mask;
   while (entries[at].stamp == stamp_ && entries[at].key != key) at = (at + 1) & mask;
   Entry& entry = entries[at];
   if (entry.stamp != stamp_) {
@@ -115,16 +126,27 @@ void RowFinder::KeySet::clear(std::size_t ids) {
     found.keys.push_back(key);
     found.times.push_back(0);
   }
-  found.times[static_cast<std::size_t>(entry.place)] += times;
-  return entry.place;
+  const std::int32_t place = entry.place;
+  found.times[static_cast<std::size_t>(place)] += times;
+  return place;
 }
 
 void RowFinder::find_plain(const Batch& batch, std::size_t feature, KeySet& set, BatchRows& rows) {
   const std::size_t first = rows.first_id[feature];
   const std::size_t ids = rows.first_id[feature + 1] - first;
   const std::int64_t* from = batch.ids + batch_ids_[feature];
-  for (std::size_t i = 0; i < ids; ++i) {
-    rows.place[first + i] = set.place_of(fold(from[i], table_rows_[feature]), 1, found_[feature]);
+  std::int32_t* place = rows.place.data() + first;
+  std::array<std::int64_t, kAtOnce> keys;
+  std::array<std::size_t, kAtOnce> at;
+  for (std::size_t i = 0; i < ids; i += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, ids - i);
+    for (std::size_t j = 0; j < count; ++j) {
+      keys[j] = fold(from[i + j], table_rows_[feature]);
+      at[j] = set.look_up(keys[j]);
+    }
+    for (std::size_t j = 0; j < count; ++j) {
+      place[i + j] = set.place_of(keys[j], at[j], 1, found_[feature]);
+    }
   }
 }
 
@@ -140,16 +162,16 @@ void RowFinder::find_repeated(const Batch& batch, std::size_t feature, KeySet& s
   for (std::size_t i = 0; i < repeats.unique; ++i) {
     for (; row < repeats.first_rows[i]; ++row) ids += lengths[row];
     for (std::int32_t id = 0; id < lengths[row]; ++id) {
-      *place++ =
-          set.place_of(fold(ids[id], table_rows_[feature]), times_[group][i], found_[feature]);
+      const std::int64_t key = fold(ids[id], table_rows_[feature]);
+      *place++ = set.place_of(key, set.look_up(key), times_[group][i], found_[feature]);
     }
   }
 }
 
-void RowFinder::find_feature(const Batch& batch, std::size_t feature, KeySet& set,
-                             BatchRows& rows) {
+void RowFinder::find_feature(const Batch& batch, std::size_t feature, BatchRows& rows) {
   found_[feature].keys.clear();
   found_[feature].times.clear();
+  KeySet& set = sets_[team_ == nullptr ? 0 : feature];
   set.clear(rows.first_id[feature + 1] - rows.first_id[feature]);
   if (rows.repeats[feature] < 0) {
     find_plain(batch, feature, set, rows);
@@ -158,17 +180,20 @@ void RowFinder::find_feature(const Batch& batch, std::size_t feature, KeySet& se
   }
 }
 
-/// Appends the rows of all features, in their order.
-void RowFinder::join(BatchRows& rows) const {
+/// Writes the rows of all features behind one another, in the features' order.
+void RowFinder::join(BatchRows& rows) {
   rows.first_row.assign(1, 0);
-  rows.keys.clear();
-  rows.times.clear();
   for (const FeatureRows& found : found_) {
-    rows.keys.insert(rows.keys.end(), found.keys.begin(), found.keys.end());
-    rows.times.insert(rows.times.end(), found.times.begin(), found.times.end());
-    rows.first_row.push_back(rows.keys.size());
+    rows.first_row.push_back(rows.first_row.back() + found.keys.size());
   }
-  rows.slots.resize(rows.keys.size());
+  rows.keys.resize(rows.first_row.back());
+  rows.times.resize(rows.first_row.back());
+  rows.slots.resize(rows.first_row.back());
+  for_features([&](std::size_t feature) {
+    const auto first = static_cast<std::ptrdiff_t>(rows.first_row[feature]);
+    std::ranges::copy(found_[feature].keys, rows.keys.begin() + first);
+    std::ranges::copy(found_[feature].times, rows.times.begin() + first);
+  });
 }
 
 Status RowFinder::find(const Batch& batch, std::size_t share_rows, BatchRows& rows) {
@@ -180,10 +205,10 @@ Status RowFinder::find(const Batch& batch, std::size_t share_rows, BatchRows& ro
   rows.lookups = batch.num_ids;
   if (auto status = measure(batch, rows); !status) return status;
   rows.place.resize(rows.first_id.back());
-  for_features([&](std::size_t feature, std::size_t member) {
-    find_feature(batch, feature, sets_[member], rows);
-  });
+  for_features([&](std::size_t feature) { find_feature(batch, feature, rows); });
   join(rows);
+  std::ranges::stable_sort(turns_, std::greater(),
+                           [&](std::size_t feature) { return found_[feature].keys.size(); });
   return {};
 }
 

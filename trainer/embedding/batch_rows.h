@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -47,9 +48,9 @@ struct BatchRows {
   }
 };
 
-/// Finds the distinct rows of batches. Keeps working memory: for each thread 32 to 64 bytes for
-/// each id of the largest of its features, and 12 bytes for each distinct row. Belongs to one
-/// thread at a time.
+/// Finds the distinct rows of batches. Keeps working memory: 32 to 64 bytes for each id of the
+/// largest of its features, with a team of every feature, and 12 bytes for each distinct row.
+/// Belongs to one thread at a time.
 class RowFinder {
  public:
   /// `table_rows`: a key is the id folded by its positive modulus; 0: the id is the key. With a
@@ -57,8 +58,11 @@ class RowFinder {
   explicit RowFinder(std::vector<std::int64_t> table_rows, ThreadTeam* team = nullptr)
       : table_rows_(std::move(table_rows)),
         team_(team),
-        sets_(team == nullptr ? 1 : team->members()),
-        found_(table_rows_.size()) {}
+        sets_(team == nullptr ? 1 : table_rows_.size()),
+        found_(table_rows_.size()),
+        turns_(table_rows_.size()) {
+    std::iota(turns_.begin(), turns_.end(), std::size_t{0});
+  }
 
   /// Fills all of `rows` except the slots. Returns an error for lengths that are negative or do not
   /// add up to the batch's ids.
@@ -76,9 +80,11 @@ class RowFinder {
    public:
     /// Starts a feature of at most so many ids.
     void clear(std::size_t ids);
+    /// Where the search for the key begins; brings that entry into the cache of the CPU.
+    std::size_t look_up(std::int64_t key) const;
     /// The index of the key among the keys found so far, whose count grows by `times`; appends a
-    /// new key.
-    std::int32_t place_of(std::int64_t key, std::int32_t times, FeatureRows& found);
+    /// new key. `at` is from look_up().
+    std::int32_t place_of(std::int64_t key, std::size_t at, std::int32_t times, FeatureRows& found);
 
    private:
     struct Entry {
@@ -98,19 +104,20 @@ class RowFinder {
     bool negative = false;
   };
 
-  void for_features(const std::function<void(std::size_t, std::size_t)>& body);
+  void for_features(const std::function<void(std::size_t)>& body);
   void group_features(const Batch& batch, BatchRows& rows);
   Status measure(const Batch& batch, BatchRows& rows);
   void measure_feature(const Batch& batch, std::size_t feature, BatchRows& rows);
-  void find_feature(const Batch& batch, std::size_t feature, KeySet& set, BatchRows& rows);
+  void find_feature(const Batch& batch, std::size_t feature, BatchRows& rows);
   void find_plain(const Batch& batch, std::size_t feature, KeySet& set, BatchRows& rows);
   void find_repeated(const Batch& batch, std::size_t feature, KeySet& set, BatchRows& rows);
-  void join(BatchRows& rows) const;
+  void join(BatchRows& rows);
 
   const std::vector<std::int64_t> table_rows_;
   ThreadTeam* const team_;
-  std::vector<KeySet> sets_;                      // [members of the team]
+  std::vector<KeySet> sets_;                      // one, or [features]
   std::vector<FeatureRows> found_;                // [features]
+  std::vector<std::size_t> turns_;                // [features]: in the order of their turns
   std::vector<Sizes> sizes_;                      // [features]
   std::vector<std::size_t> batch_ids_;            // [features]: where its ids begin in the batch
   std::vector<std::vector<std::int32_t>> times_;  // [groups]: rows that share each list

@@ -78,11 +78,12 @@ class RowArena {
   void before_refill(std::span<const std::int32_t> slots) {
     before_change(slots);
     if (refills_.empty()) return;
+    refilled_ = refilled_ || !slots.empty();
     for (const std::int32_t slot : slots) ++refills_[static_cast<std::size_t>(slot)];
   }
   /// Counts from now on how often a slot was refilled, for caches of rows: 4 bytes per slot.
   void count_refills() { refills_.resize(slots_); }
-  std::uint32_t refills(std::size_t slot) const { return refills_[slot]; }
+  std::uint32_t refills(std::size_t slot) const { return refilled_ ? refills_[slot] : 0; }
 
   CopyBeforeChange& weights_guard() const { return *weights_guard_; }
   /// Null if rows have no state.
@@ -97,6 +98,7 @@ class RowArena {
   std::unique_ptr<CopyBeforeChange> weights_guard_;
   std::unique_ptr<CopyBeforeChange> state_guard_;
   std::vector<std::uint32_t> refills_;  ///< By slot; empty: not counted.
+  bool refilled_ = false;               ///< Any slot, as far as counted.
 };
 
 /// Appends the weights and state of all slots as tensors `name`.

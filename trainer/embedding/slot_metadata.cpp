@@ -5,7 +5,6 @@
 namespace forebay {
 namespace {
 
-constexpr std::uint8_t kMostSpared = 3;
 constexpr std::int32_t kNew = -1;   // Placeholder until a slot is chosen.
 constexpr std::size_t kAhead = 24;  // How many rows ahead what a row needs is fetched.
 
@@ -61,17 +60,18 @@ void SlotCache::find_part(std::span<const Row> rows, std::uint64_t turn,
   const auto look_up = [&](std::size_t i) {
     slots[i] = slot_of(rows[i].number) - 1;
     if (slots[i] == kNew) return;
-    __builtin_prefetch(&slots_[static_cast<std::size_t>(slots[i])]);
+    __builtin_prefetch(&slots_[static_cast<std::size_t>(slots[i])], 1);
     pins_.prefetch(static_cast<std::size_t>(slots[i]));
   };
   const auto hold_and_check = [&](std::size_t i) {
     const auto index = static_cast<std::uint32_t>(first + i);
     if (slots[i] == kNew) return part.missing.push_back(index);
     const auto at = static_cast<std::size_t>(slots[i]);
+    // A call that is repeated, after too few slots were free, counts no use again.
     if (turn == kOutOfTurn) {
-      hold(at, turn);
-    } else {
-      pins_.pin_part(at, turn, part.pins);
+      lend_slot(at);
+    } else if (pins_.pin_part(at, turn, part.pins)) {
+      count_use(slots_[at]);
     }
     if (slots_[at].refills != rows[i].refills) part.missing.push_back(index);
   };
@@ -105,16 +105,6 @@ void SlotCache::find(std::span<const Row> rows, std::uint64_t turn, std::span<st
   }
 }
 
-void SlotCache::count_uses(std::span<const std::int32_t> slots) {
-  team_.run([&](std::size_t member) {
-    const auto [first, count] = share_of(member, slots.size());
-    for (const std::int32_t at : slots.subspan(first, count)) {
-      std::uint8_t& spared = slots_[static_cast<std::size_t>(at)].spared;
-      spared = std::min<std::uint8_t>(spared + 1, kMostSpared);
-    }
-  });
-}
-
 bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
                      std::vector<std::uint32_t>& missing) {
   FOREBAY_CHECK(slots.size() == rows.size());
@@ -139,11 +129,15 @@ bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<st
       slot.row = rows[i].number + 1;
       slots[i] = static_cast<std::int32_t>(at);
       slot_of(rows[i].number) = slots[i] + 1;
-      hold(at, turn);
+      if (turn == kOutOfTurn) {
+        lend_slot(at);
+      } else {
+        pins_.pin(at, turn);
+        count_use(slot);
+      }
     }
     slots_[static_cast<std::size_t>(slots[i])].refills = rows[i].refills;
   }
-  count_uses(slots);
   return true;
 }
 

@@ -164,9 +164,10 @@ class SlotPins {
         moved;  ///< Slots by the turn that held them last, from finished() + 1.
   };
   /// As pin(), and any number of threads may call it for different slots; `part` belongs to one.
-  void pin_part(std::size_t slot, std::uint64_t turn, Part& part) {
+  /// Returns false if the turn held the slot already.
+  bool pin_part(std::size_t slot, std::uint64_t turn, Part& part) {
     std::uint32_t& last = last_turn_[slot];
-    if (last == turn) return;
+    if (last == turn) return false;
     if (last > finished_) {
       part.moved.resize(std::max<std::size_t>(part.moved.size(), last - finished_));
       ++part.moved[last - finished_ - 1];
@@ -174,6 +175,7 @@ class SlotPins {
       ++part.fresh;
     }
     last = static_cast<std::uint32_t>(turn);
+    return true;
   }
   /// Counts the slots of a part, after all threads have ended.
   void add(const Part& part, std::uint64_t turn);
@@ -268,12 +270,17 @@ class SlotCache {
   };
 
   static constexpr std::uint64_t kOutOfTurn = 0;
+  static constexpr std::uint8_t kMostSpared = 3;
 
   std::int32_t& slot_of(std::uint64_t row) { return slot_of_.as<std::int32_t>()[row]; }
   bool is_free(std::size_t slot) const { return !pins_.is_pinned(slot) && !slots_[slot].lent; }
-  void hold(std::size_t slot, std::uint64_t turn) {
-    if (turn != kOutOfTurn) return pins_.pin(slot, turn);
-    if (!std::exchange(slots_[slot].lent, true)) lent_.push_back(slot);
+  void lend_slot(std::size_t slot) {
+    if (std::exchange(slots_[slot].lent, true)) return;
+    lent_.push_back(slot);
+    count_use(slots_[slot]);
+  }
+  static void count_use(Slot& slot) {
+    slot.spared = std::min<std::uint8_t>(slot.spared + 1, kMostSpared);
   }
   /// The rows of a batch that a member of the team works on.
   struct Share {
@@ -285,7 +292,6 @@ class SlotCache {
             std::vector<std::uint32_t>& missing);
   void find_part(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
                  std::size_t first, Part& part);
-  void count_uses(std::span<const std::int32_t> slots);
   std::size_t free_slots() const;
   std::size_t choose();
 

@@ -94,6 +94,24 @@ TEST_CASE("rows that are used again stay, rows used once are evicted", "[trainer
   CHECK(fetched == 100);
 }
 
+TEST_CASE("a call that is refused, and repeated, counts as one use", "[trainer][embedding]") {
+  Cached given(1000, 8);
+  REQUIRE(given.take({{6}}, 1));
+  REQUIRE(given.take({{6}, {7}}, 2));
+  const std::vector<std::int32_t> slots = given.at;
+  for (int i = 0; i < 5; ++i) CHECK_FALSE(given.take({{6}, {7}, {1}, {2}, {3}, {4}}, 3));
+  given.cache.finish(2);
+  REQUIRE(given.take({{6}, {7}, {1}, {2}, {3}, {4}}, 3));
+  given.cache.finish(3);
+  // Row 7 was used twice and row 6 three times, so row 7 leaves first, though behind it in order.
+  given.at = {-1};
+  for (std::uint64_t turn = 4; std::ranges::find(slots, given.at[0]) == slots.end(); ++turn) {
+    REQUIRE(given.take({{100 + turn}}, turn));
+    given.cache.finish(turn);
+  }
+  CHECK(given.at[0] == slots[1]);
+}
+
 TEST_CASE("lent rows stay when a turn that held them, too, is finished", "[trainer][embedding]") {
   Cached given(10, 3);
   REQUIRE(given.take({{1}, {2}}, 1));
@@ -119,20 +137,24 @@ TEST_CASE("every row is in the slot that the cache returned for it", "[trainer][
   std::uint64_t turn = 1;
   std::uint64_t finished = 0;
   std::size_t refused = 0;
+  std::set<std::uint64_t> refused_rows;  // A call that was refused is repeated with the same rows.
   for (int call = 0; call < 4000; ++call) {
-    std::set<std::uint64_t> numbers;
+    const bool lends = random.below(4) == 0;
+    std::set<std::uint64_t> numbers = lends ? std::set<std::uint64_t>() : refused_rows;
     while (numbers.size() < 8) numbers.insert(random.below(random.below(2) == 0 ? kRows : 10));
     std::vector<SlotCache::Row> rows;
     rows.reserve(numbers.size());
     for (const std::uint64_t number : numbers) rows.push_back({number, refills[number]});
-    if (random.below(4) == 0) {
+    if (lends) {
       if (given.lend(rows)) CHECK(given.holds(rows, given.at));
       given.cache.give_back();
     } else if (given.take(rows, turn)) {
       CHECK(std::set(given.at.begin(), given.at.end()).size() == rows.size());
       turns[turn++] = {rows, given.at};
+      refused_rows.clear();
     } else {
       ++refused;
+      refused_rows = numbers;
       REQUIRE(finished + 1 < turn);
     }
     for (const auto& [number, batch] : turns) CHECK(given.holds(batch.first, batch.second));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -238,8 +239,9 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
   extents.fetched = 3;
   extents.row_size = 2;
   const at::Tensor host = at::zeros({staged_bytes(extents)}, at::kByte);
-  ThreadTeam team(2);
-  write_staged(lists.batch, rows, staged_in(host, extents), team);
+  for (std::size_t part = 0; part < staged_parts(lists.batch); ++part) {
+    write_staged(lists.batch, rows, staged_in(host, extents), part);
+  }
   staged_in(host, extents).fetched.fill_(7);
   staged_in(host, extents).slots.fill_(9);
 
@@ -264,10 +266,44 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
   weighted.row_size = extents.row_size;
   CHECK(staged_bytes(weighted) == staged_bytes(extents) + 64);
   const at::Tensor other = at::zeros({staged_bytes(weighted)}, at::kByte);
-  write_staged(lists.batch, rows, staged_in(other, weighted), team);
+  for (std::size_t part = 0; part < staged_parts(lists.batch); ++part) {
+    write_staged(lists.batch, rows, staged_in(other, weighted), part);
+  }
   const StagedBatch there = staged_in(other.clone(), weighted);
   CHECK(std::ranges::equal(values_of<float>(there.weights), weights));
   CHECK(std::ranges::equal(values_of<float>(there.labels), labels));
+}
+
+TEST_CASE("the parts of a large batch are the whole batch", "[trainer][device]") {
+  constexpr std::size_t kRows = 10'000;
+  const std::size_t features = GENERATE(0, 3);
+  test::ListBatch lists(1, 0, std::vector<std::int64_t>(features, 50), kRows);
+  std::vector<float> dense(2 * kRows), labels(kRows), weights(kRows);
+  std::iota(dense.begin(), dense.end(), 1.0F);
+  std::iota(labels.begin(), labels.end(), 0.5F);
+  std::iota(weights.begin(), weights.end(), 0.25F);
+  lists.batch.dense = dense.data();
+  lists.batch.dense_features = 2;
+  lists.batch.labels = labels.data();
+  lists.batch.weights = weights.data();
+  RowFinder finder(std::vector<std::int64_t>(features, 50));
+  BatchRows rows;
+  REQUIRE(finder.find(lists.batch, kRows, rows));
+  const StagedExtents extents = extents_of(lists.batch, rows);
+  const at::Tensor host = at::zeros({staged_bytes(extents)}, at::kByte);
+  const StagedBatch staged = staged_in(host, extents);
+  for (std::size_t part = staged_parts(lists.batch); part-- > 0;) {
+    write_staged(lists.batch, rows, staged, part);
+  }
+  CHECK(std::ranges::equal(values_of<float>(staged.dense), dense));
+  CHECK(std::ranges::equal(values_of<float>(staged.labels), labels));
+  CHECK(std::ranges::equal(values_of<float>(staged.weights), weights));
+  const auto offsets = values_of<std::int32_t>(staged.offsets);
+  REQUIRE(offsets.size() == features * kRows + 1);
+  CHECK(offsets.back() == static_cast<std::int32_t>(lists.ids.size()));
+  for (std::size_t bag = 0; bag + 1 < offsets.size(); ++bag) {
+    if (offsets[bag + 1] - offsets[bag] != lists.lengths[bag]) FAIL("bag " << bag);
+  }
 }
 
 TEST_CASE("rows go to the device once, and their changed values are copied back",

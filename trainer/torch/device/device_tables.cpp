@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kOutOfTurn = DeviceTables::kStaged;
 /// How many rows ahead a row is looked up: rows lie all over the memory, which is slow to come.
 constexpr std::size_t kAhead = 16;
+/// Threads take the rows of a batch in pieces of this many: a few large tables have most of them.
+constexpr std::size_t kPiece = 1024;
 
 at::Tensor floats_on(at::Device device, std::uint64_t rows, std::size_t width) {
   // Without tables no row is selected, but libtorch cannot select from an empty tensor.
@@ -74,15 +76,33 @@ Status DeviceTables::no_room(const BatchRows& rows) const {
                                      "or lower order.batch_size");
 }
 
+/// Calls body(feature, begin, end) for pieces of all rows, each of one feature. `first_row` as in
+/// BatchRows.
+void DeviceTables::for_pieces(
+    const std::vector<std::size_t>& first_row,
+    const std::function<void(std::size_t, std::size_t, std::size_t)>& body) {
+  const std::size_t rows = first_row.back();
+  team_.for_each((rows + kPiece - 1) / kPiece, [&](std::size_t piece, std::size_t) {
+    std::size_t begin = piece * kPiece;
+    const std::size_t end = std::min(begin + kPiece, rows);
+    const auto after = std::ranges::upper_bound(first_row, begin);
+    for (auto feature = static_cast<std::size_t>(after - first_row.begin()) - 1; begin < end;
+         ++feature) {
+      const std::size_t stop = std::min(end, first_row[feature + 1]);
+      if (begin < stop) body(feature, begin, stop);
+      begin = stop;
+    }
+  });
+}
+
 void DeviceTables::want(const BatchRows& rows) {
   wanted_.resize(rows.num_rows());
   slots_.resize(wanted_.size());
-  team_.for_each(rows.features(), [&](std::size_t feature, std::size_t) {
+  for_pieces(rows.first_row, [&](std::size_t feature, std::size_t begin, std::size_t end) {
     const RowArena& arena = host_->arena(feature);
-    SlotCache::Row* wanted = wanted_.data() + rows.first_row[feature];
-    for (const std::int32_t slot : rows.slots_of(feature)) {
-      const auto at = static_cast<std::size_t>(slot);
-      *wanted++ = {first_number_[feature] + at, arena.refills(at)};
+    for (std::size_t row = begin; row < end; ++row) {
+      const auto at = static_cast<std::size_t>(rows.slots[row]);
+      wanted_[row] = {first_number_[feature] + at, arena.refills(at)};
     }
   });
 }
@@ -145,13 +165,15 @@ void DeviceTables::make_room(Staged& staged) {
 }
 
 void DeviceTables::write(const BatchRows& rows, const StagedBatch& to) {
-  write_staged(*rows.source, rows, to, team_);
-  std::ranges::copy(slots_, values_of<std::int32_t>(to.slots).begin());
-  // Pieces of equal length: most rows that are fetched are those of a few large tables.
-  constexpr std::size_t kPiece = 1024;
+  const std::size_t parts = staged_parts(*rows.source);
   const std::size_t pieces = (missing_.size() + kPiece - 1) / kPiece;
-  team_.for_each(pieces, [&](std::size_t piece, std::size_t) {
-    const std::size_t begin = piece * kPiece;
+  team_.for_each(parts + pieces + 1, [&](std::size_t part, std::size_t) {
+    if (part < parts) return write_staged(*rows.source, rows, to, part);
+    if (part == parts + pieces) {
+      std::ranges::copy(slots_, values_of<std::int32_t>(to.slots).begin());
+      return;
+    }
+    const std::size_t begin = (part - parts) * kPiece;
     write_fetched(rows, begin, std::min(begin + kPiece, missing_.size()), to);
   });
 }
@@ -264,24 +286,20 @@ void DeviceTables::release(Staged& staged) {
 
 void DeviceTables::write_home(const Staged& staged) {
   staged.came_home->wait();
-  team_.for_each(staged.first_row.size() - 1,
-                 [&](std::size_t feature, std::size_t) { write_home(staged, feature); });
-}
-
-void DeviceTables::write_home(const Staged& staged, std::size_t feature) {
-  const std::size_t first = staged.first_row[feature];
-  const auto slots =
-      std::span(staged.host_slots).subspan(first, staged.first_row[feature + 1] - first);
-  const RowArena& arena = host_->arena(feature);
-  arena.before_change(slots);
-  const float* values =
-      static_cast<const float*>(staged.home.data_ptr()) + first * (width_ + state_width_);
-  for (std::size_t i = 0; i < slots.size(); ++i, values += width_ + state_width_) {
-    if (i + kAhead < slots.size()) look_up(arena, static_cast<std::size_t>(slots[i + kAhead]));
-    const auto at = static_cast<std::size_t>(slots[i]);
-    std::copy_n(values, width_, arena.weights(at));
-    if (state_width_ > 0) std::copy_n(values + width_, state_width_, arena.state(at));
-  }
+  const std::size_t width = width_ + state_width_;
+  const auto* home = static_cast<const float*>(staged.home.data_ptr());
+  for_pieces(staged.first_row, [&](std::size_t feature, std::size_t begin, std::size_t end) {
+    const auto slots = std::span(staged.host_slots).subspan(begin, end - begin);
+    const RowArena& arena = host_->arena(feature);
+    arena.before_change(slots);
+    const float* values = home + begin * width;
+    for (std::size_t i = 0; i < slots.size(); ++i, values += width) {
+      if (i + kAhead < slots.size()) look_up(arena, static_cast<std::size_t>(slots[i + kAhead]));
+      const auto at = static_cast<std::size_t>(slots[i]);
+      std::copy_n(values, width_, arena.weights(at));
+      if (state_width_ > 0) std::copy_n(values + width_, state_width_, arena.state(at));
+    }
+  });
 }
 
 Status DeviceTables::restore(StateSource& from, std::vector<MemoryTensor> others) {

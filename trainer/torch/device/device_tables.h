@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -73,6 +75,8 @@ class DeviceTables final : public TableStorage {
     std::vector<std::int32_t> host_slots;  ///< As `slots` in BatchRows.
   };
 
+  void for_pieces(const std::vector<std::size_t>& first_row,
+                  const std::function<void(std::size_t, std::size_t, std::size_t)>& body);
   void want(const BatchRows& rows);
   Status stage(BatchRows& rows, std::size_t mark);
   void make_room(Staged& staged);
@@ -83,7 +87,6 @@ class DeviceTables final : public TableStorage {
   void send(Staged& staged);
   void release(Staged& staged);
   void write_home(const Staged& staged);
-  void write_home(const Staged& staged, std::size_t feature);
   Status no_room(const BatchRows& rows) const;
 
   const std::unique_ptr<TableStorage> host_;

@@ -137,6 +137,8 @@ class DeferredLanes final : public DeviceLanes {
 };
 
 constexpr std::int64_t kAligned = 64;
+/// Rows of a part whose dense values, labels and weights are written at a time.
+constexpr std::size_t kPieceRows = 4096;
 
 /// Allocates memory from the front of `bytes`.
 class Sections {
@@ -172,6 +174,16 @@ StagedBatch lay_out(Sections& sections, const StagedExtents& extents) {
   return batch;
 }
 
+/// Writes the dense values, labels and weights of rows [begin, end).
+void write_values(const Batch& batch, std::size_t begin, std::size_t end, const StagedBatch& to) {
+  const auto copy = [&](const float* from, const at::Tensor& tensor, std::size_t width) {
+    std::copy(from + begin * width, from + end * width, tensor.data_ptr<float>() + begin * width);
+  };
+  copy(batch.dense, to.dense, batch.dense_features);
+  copy(batch.labels, to.labels, 1);
+  if (batch.weights != nullptr) copy(batch.weights, to.weights, 1);
+}
+
 }  // namespace
 
 std::unique_ptr<DeviceLanes> make_lanes(at::Device device) {
@@ -199,32 +211,29 @@ StagedExtents extents_of(const Batch& batch, const BatchRows& rows) {
           .weighted = batch.weights != nullptr};
 }
 
+std::size_t staged_parts(const Batch& batch) {
+  return batch.sparse_features + (batch.rows + kPieceRows - 1) / kPieceRows;
+}
+
 void write_staged(const Batch& batch, const BatchRows& rows, const StagedBatch& to,
-                  ThreadTeam& team) {
-  const auto write_values = [&] {
-    std::copy_n(batch.dense, batch.rows * batch.dense_features, values_of<float>(to.dense).begin());
-    std::copy_n(batch.labels, batch.rows, values_of<float>(to.labels).begin());
-    if (batch.weights == nullptr) return;
-    std::copy_n(batch.weights, batch.rows, values_of<float>(to.weights).begin());
-  };
+                  std::size_t part) {
   const std::span<std::int32_t> offsets = values_of<std::int32_t>(to.offsets);
+  if (part >= rows.features()) {
+    const std::size_t begin = (part - rows.features()) * kPieceRows;
+    if (begin == 0) offsets.back() = static_cast<std::int32_t>(rows.first_id.back());
+    return write_values(batch, begin, std::min(begin + kPieceRows, batch.rows), to);
+  }
+  const std::size_t feature = part;
+  auto id = static_cast<std::int32_t>(rows.first_id[feature]);
+  for (std::size_t bag = feature * batch.rows; bag < (feature + 1) * batch.rows; ++bag) {
+    offsets[bag] = id;
+    id += batch.lengths[bag];
+  }
   const std::span<std::int32_t> places = values_of<std::int32_t>(to.places);
-  const auto write_feature = [&](std::size_t feature) {
-    auto id = static_cast<std::int32_t>(rows.first_id[feature]);
-    for (std::size_t bag = feature * batch.rows; bag < (feature + 1) * batch.rows; ++bag) {
-      offsets[bag] = id;
-      id += batch.lengths[bag];
-    }
-    const auto first = static_cast<std::int32_t>(rows.first_row[feature]);
-    for (std::size_t at = rows.first_id[feature]; at < rows.first_id[feature + 1]; ++at) {
-      places[at] = first + rows.place[at];
-    }
-  };
-  offsets.back() = static_cast<std::int32_t>(rows.first_id.back());
-  team.for_each(rows.features() + 1, [&](std::size_t part, std::size_t) {
-    if (part == rows.features()) return write_values();
-    write_feature(part);
-  });
+  const auto first = static_cast<std::int32_t>(rows.first_row[feature]);
+  for (std::size_t at = rows.first_id[feature]; at < rows.first_id[feature + 1]; ++at) {
+    places[at] = first + rows.place[at];
+  }
 }
 
 }  // namespace forebay

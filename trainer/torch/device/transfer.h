@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -7,7 +8,6 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
-#include "core/base/thread/thread_team.h"
 #include "core/data/batch.h"
 #include "trainer/embedding/batch_rows.h"
 
@@ -87,9 +87,12 @@ StagedBatch staged_in(const at::Tensor& bytes, const StagedExtents& extents);
 /// Extents of a batch whose rows are known; leaves `fetched` and `row_size` at 0.
 StagedExtents extents_of(const Batch& batch, const BatchRows& rows);
 
-/// Writes all but the slots and the fetched values, a feature a time each member of `team`; `to`
-/// must be in host memory.
+/// The number of parts of a batch that write_staged() writes.
+std::size_t staged_parts(const Batch& batch);
+
+/// Writes a part of the batch. All parts together are all but the slots and the fetched values. Any
+/// number of threads may write different parts; `to` must be in host memory.
 void write_staged(const Batch& batch, const BatchRows& rows, const StagedBatch& to,
-                  ThreadTeam& team);
+                  std::size_t part);
 
 }  // namespace forebay
