@@ -17,6 +17,7 @@
 #include "trainer/device_memory.h"
 #include "trainer/embedding/batch_rows.h"
 #include "trainer/embedding/table_storage.h"
+#include "trainer/spec.h"
 #include "trainer/state/copy_before_change.h"
 #include "trainer/torch/device/device_tables.h"
 
@@ -28,7 +29,6 @@ using Batches = std::vector<std::shared_ptr<const Batch>>;
 constexpr std::uint64_t kFileRows = 2'000'000;
 constexpr std::uint64_t kBatches = 24;  // Too many for the caches of the CPU.
 constexpr int kRounds = 4;
-constexpr std::size_t kShares = 16;  // Of a batch.
 constexpr std::uint64_t kSettle = kBatches / 2;
 
 struct Times {
@@ -54,7 +54,8 @@ Result<Times> measure(const Batches& batches, const TrainerSpec& spec, const Mod
       const auto before = std::exchange(began, clock.now());
       return in_seconds(began - before) * 1e6;
     };
-    if (auto found = finder.find(batch, batch.rows / kShares, rows); !found) return pass(found);
+    if (auto found = finder.find(batch, batch.rows / kModelShares, rows); !found)
+      return pass(found);
     const double find = time();
     if (auto prepared = tables.prepare(rows, turn); !prepared) return pass(prepared);
     const double prepare = time();
@@ -86,11 +87,8 @@ Result<Batches> make_batches(UsualRun& run) {
 }
 
 Status run(std::size_t rows, const std::vector<std::size_t>& threads) {
-  auto work = usual_work(kFileRows);
+  auto work = usual_batches(kFileRows, rows, kBatches);
   if (!work) return pass(work);
-  work->order.batch_size = rows;
-  work->order.epochs = kBatches * rows / kFileRows + 1;
-  work->memory_bytes += (std::uint64_t{128} << 10) * rows;
   UsualRun usual(*work);
   auto batches = make_batches(usual);
   if (!batches) return pass(batches);

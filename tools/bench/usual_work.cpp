@@ -1,10 +1,17 @@
 #include "tools/bench/usual_work.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/sizing.h"
 
 namespace forebay {
+namespace {
+
+/// Of the pipeline, for each row of a batch: windows and parts are counted in batches.
+constexpr std::uint64_t kMemoryPerRow = std::uint64_t{128} << 10;
+
+}  // namespace
 
 Result<UsualWork> usual_work(std::uint64_t rows) {
   auto data = made_up_rows(rows);
@@ -16,6 +23,16 @@ Result<UsualWork> usual_work(std::uint64_t rows) {
   auto plan = TransformPlan::compile({log1p, hash}, (*dataset)->format().schema());
   if (!plan) return pass(plan);
   return UsualWork{std::move(*data), std::move(*dataset), std::move(*plan)};
+}
+
+Result<UsualWork> usual_batches(std::uint64_t rows, std::size_t batch_size, std::uint64_t batches) {
+  auto work = usual_work(rows);
+  if (!work) return work;
+  if (batch_size > 0) work->order.batch_size = batch_size;
+  const std::uint64_t batch = work->order.batch_size;
+  work->memory_bytes = std::max(work->memory_bytes, batch * kMemoryPerRow);
+  work->order.epochs = batches * batch / rows + 1;
+  return work;
 }
 
 UsualRun::UsualRun(const UsualWork& given)

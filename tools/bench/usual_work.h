@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,6 +27,10 @@ struct UsualWork {
 };
 
 Result<UsualWork> usual_work(std::uint64_t rows);
+
+/// The same in batches of `batch_size` rows (0: the default), with memory for them, and with epochs
+/// for at least `batches` of them.
+Result<UsualWork> usual_batches(std::uint64_t rows, std::size_t batch_size, std::uint64_t batches);
 
 /// What one pipeline over that work needs, and the plain loop that it is compared with; the work
 /// outlives it.

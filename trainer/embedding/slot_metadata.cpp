@@ -68,11 +68,8 @@ void SlotCache::find_part(std::span<const Row> rows, std::uint64_t turn,
     if (slots[i] == kNew) return part.missing.push_back(index);
     const auto at = static_cast<std::size_t>(slots[i]);
     // A call that is repeated, after too few slots were free, counts no use again.
-    if (turn == kOutOfTurn) {
-      lend_slot(at);
-    } else if (pins_.pin_part(at, turn, part.pins)) {
-      count_use(slots_[at]);
-    }
+    const bool is_new = turn == kOutOfTurn ? lend_slot(at) : pins_.pin_part(at, turn, part.pins);
+    if (is_new) count_use(slots_[at]);
     if (slots_[at].refills != rows[i].refills) part.missing.push_back(index);
   };
   for (std::size_t i = 0; i < rows.size() + 2 * kAhead; ++i) {
@@ -133,8 +130,8 @@ bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<st
         lend_slot(at);
       } else {
         pins_.pin(at, turn);
-        count_use(slot);
       }
+      count_use(slot);
     }
     slots_[static_cast<std::size_t>(slots[i])].refills = rows[i].refills;
   }

@@ -274,10 +274,11 @@ class SlotCache {
 
   std::int32_t& slot_of(std::uint64_t row) { return slot_of_.as<std::int32_t>()[row]; }
   bool is_free(std::size_t slot) const { return !pins_.is_pinned(slot) && !slots_[slot].lent; }
-  void lend_slot(std::size_t slot) {
-    if (std::exchange(slots_[slot].lent, true)) return;
+  /// Returns false if the slot was lent already.
+  bool lend_slot(std::size_t slot) {
+    if (std::exchange(slots_[slot].lent, true)) return false;
     lent_.push_back(slot);
-    count_use(slots_[slot]);
+    return true;
   }
   static void count_use(Slot& slot) {
     slot.spared = std::min<std::uint8_t>(slot.spared + 1, kMostSpared);

@@ -15,9 +15,6 @@ namespace {
 /// A large stock of batches would be consumed in one turn and be made again during the other one's.
 constexpr std::uint64_t kBatchesInStock = 5;
 
-/// Of the pipeline, for each row of a batch: windows and parts are counted in batches.
-constexpr std::uint64_t kMemoryPerRow = std::uint64_t{128} << 10;
-
 TrainBenchPlan plan_for(const BenchOptions& options) {
   if (options.device == "cpu") return {};
   // A step there takes a hundredth of the time.
@@ -25,14 +22,8 @@ TrainBenchPlan plan_for(const BenchOptions& options) {
 }
 
 Result<UsualWork> fed_work(const BenchOptions& options, const TrainBenchPlan& plan) {
-  auto work = usual_work(options.rows);
-  if (!work) return work;
-  if (options.batch_size > 0) work->order.batch_size = options.batch_size;
-  const std::uint64_t batch = work->order.batch_size;
-  work->memory_bytes = std::max(work->memory_bytes, batch * kMemoryPerRow);
   const std::uint64_t wanted = plan.turns * (plan.settle + plan.steps) + plan.ahead + 1;
-  work->order.epochs = wanted * batch / options.rows + 1;
-  return work;
+  return usual_batches(options.rows, options.batch_size, wanted);
 }
 
 /// On the CPU the default MLPs, which the CPU trains as fast as a pipeline of some cores feeds it.
