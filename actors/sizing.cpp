@@ -102,7 +102,7 @@ Sizing::Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpe
   const std::uint64_t parts = parts_of(splits.blocks(0, 0));
   const auto part_of = [parts](const Extent& extent) {
     if (parts == 1) return extent;
-    return Extent{.rows = extent.rows / parts + parts,
+    return Extent{.rows = extent.rows / parts + extent.rows / parts / 8 + parts,
                   .bytes = extent.bytes / parts + 1,
                   .decoded = extent.decoded / parts + extent.decoded / parts / 8};
   };

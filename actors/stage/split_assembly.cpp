@@ -40,6 +40,11 @@ std::vector<std::vector<BlockRef>> pieces_of(const std::vector<BlockRef>& blocks
   return pieces;
 }
 
+/// How many parts have at least RowDeal::kTogether rows of each piece in the mean.
+std::size_t parts_with_chunks(std::uint64_t rows, std::size_t pieces) {
+  return std::clamp<std::uint64_t>(rows / pieces / RowDeal::kTogether, 1, pieces);
+}
+
 /// The time in which the pieces went through one stage.
 SplitTimes::Span union_of(const std::vector<const Split*>& pieces, std::size_t stage) {
   SplitTimes::Span span = pieces.front()->times.stages[stage];
@@ -59,7 +64,9 @@ SplitCut cut_split(const std::vector<BlockRef>& blocks, std::uint64_t decoded, b
   } else {
     cut.pieces = {blocks};
   }
-  cut.parts = std::max<std::size_t>(cut.pieces.size(), (decoded + kMostPart - 1) / kMostPart);
+  const std::uint64_t fewest = (decoded + kMostPart - 1) / kMostPart;
+  cut.parts = std::max<std::size_t>(
+      parts_with_chunks(Extent::of(blocks).rows, cut.pieces.size()), fewest);
   return cut;
 }
 
@@ -68,6 +75,7 @@ SplitAssembly::SplitAssembly(const SplitId& id, std::size_t pieces, std::size_t 
       parts_(parts),
       pieces_(pieces),
       piece_rows_(pieces),
+      begins_(pieces),
       needed_(pieces, true),
       missing_(pieces) {}
 
@@ -78,8 +86,10 @@ SplitAssembly::SplitAssembly(const SplitId& id, std::vector<std::size_t> piece_r
       share_(std::move(share)),
       pieces_(piece_rows.size()),
       piece_rows_(std::move(piece_rows)),
+      begins_(pieces_.size()),
       needed_(pieces_.size()),
       missing_(0) {
+  for (std::size_t piece = 0; piece < pieces_.size(); ++piece) find_begins(piece);
   even_out();
   find_needed();
 }
@@ -112,36 +122,33 @@ bool SplitAssembly::add(Split&& piece) {
   const std::size_t number = piece.part;
   pieces_[number] = std::move(piece);
   pieces_[number].assembly.reset();
-  if (share_ == nullptr) piece_rows_[number] = pieces_[number].columns.rows;
+  if (share_ == nullptr) {
+    piece_rows_[number] = pieces_[number].columns.rows;
+    find_begins(number);
+  }
   if (missing_.fetch_sub(1, std::memory_order_acq_rel) > 1) return false;
   if (share_ == nullptr) even_out();
   return true;
 }
 
+void SplitAssembly::find_begins(std::size_t piece) {
+  begins_[piece] = RowDealer(deal_of(piece), piece_rows_[piece]).begins();
+}
+
 void SplitAssembly::even_out() {
   const auto most = std::ranges::max_element(piece_rows_);
-  largest_ = static_cast<std::size_t>(most - piece_rows_.begin());
-  adjusted_.assign(parts_ + 1, 0);
+  std::vector<std::size_t>& begins =
+      begins_[static_cast<std::size_t>(most - piece_rows_.begin())];
   for (std::size_t part = 1; part < parts_; ++part) {
     std::size_t rows = 0;  // in the parts before
-    for (std::size_t i = 0; i < pieces_.size(); ++i) rows += even_begin_of(i, part);
-    const std::size_t begin = even_begin_of(largest_, part);
-    const std::size_t too_many = std::min(begin, rows % kBatchLanes);
-    adjusted_[part] = std::max(adjusted_[part - 1], begin - too_many);
+    for (const auto& of_piece : begins_) rows += of_piece[part];
+    const std::size_t too_many = std::min(begins[part], rows % kBatchLanes);
+    begins[part] = std::max(begins[part - 1], begins[part] - too_many);
   }
-  adjusted_[parts_] = *most;
 }
 
 std::uint64_t SplitAssembly::rows() const {
   return std::accumulate(piece_rows_.begin(), piece_rows_.end(), std::uint64_t{0});
-}
-
-std::size_t SplitAssembly::even_begin_of(std::size_t piece, std::size_t part) const {
-  return RowDeal::begin_of(part, parts_, piece_rows_[piece]);
-}
-
-std::size_t SplitAssembly::begin_of(std::size_t piece, std::size_t part) const {
-  return piece == largest_ ? adjusted_[part] : even_begin_of(piece, part);
 }
 
 /// The rows of a part, counted from the split's first.

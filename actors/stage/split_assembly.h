@@ -20,20 +20,21 @@ namespace forebay {
 /// How a split of grains is made.
 struct SplitCut {
   std::vector<std::vector<BlockRef>> pieces;  ///< What is loaded and decoded at once.
-  std::size_t parts = 1;                      ///< In which the rows are handed on; at least pieces.
+  std::size_t parts = 1;                      ///< In which the rows are handed on.
 
   bool is_whole() const { return parts == 1; }
 };
 
 /// Cuts a split of grains whose columns take `decoded` bytes. A piece is a grain, or several small
 /// ones; if the order of the rows is kept, all of them. There are as many parts as pieces, so that
-/// every stage handles as many messages as every other, or more where grains are fat. Pure.
+/// every stage handles as many messages as every other; more where grains are fat, and fewer where
+/// a part would have less than RowDeal::kTogether rows of a piece. Pure.
 SplitCut cut_split(const std::vector<BlockRef>& blocks, std::uint64_t decoded, bool permutes_rows);
 
 /// A split of grains while it is made: collects its decoded pieces and deals their rows to parts.
 ///
-/// The rows of each piece are dealt to n equal runs (RowDeal), and part p of n takes the p-th run
-/// of each piece, one behind the other; so a part mixes all grains, and has rows of every place of
+/// The rows of each piece are dealt to n nearly equal runs (RowDeal), and part p of n takes the p-th run
+/// of each piece, one behind the other; so a part mixes all grains, and has chunks of every place of
 /// each. These rows are cut into kBatchLanes equal sections, each of which is permuted in itself:
 /// the rows of a section come from the few pieces that the split's order puts there (EpochOrder).
 /// The runs of the largest piece are a few rows longer or shorter, so that the sections of every
@@ -86,10 +87,10 @@ class SplitAssembly {
     Sections sections;
   };
 
+  void find_begins(std::size_t piece);
   void even_out();
   void find_needed();
-  std::size_t even_begin_of(std::size_t piece, std::size_t part) const;
-  std::size_t begin_of(std::size_t piece, std::size_t part) const;
+  std::size_t begin_of(std::size_t piece, std::size_t part) const { return begins_[piece][part]; }
   RowRange part_range(std::size_t part) const;
   bool needs_rest(const RowRange& part) const;
   Contents contents_of(std::size_t part) const;
@@ -101,10 +102,9 @@ class SplitAssembly {
   const std::shared_ptr<const SplitShare> share_;  // null: all rows
   std::vector<Split> pieces_;                      // each written by the thread that adds it
   std::vector<std::size_t> piece_rows_;            // those of a share from the start
+  std::vector<std::vector<std::size_t>> begins_;   // of each piece's runs, and its rows
   std::vector<bool> needed_;
   std::atomic<std::size_t> missing_;
-  std::size_t largest_ = 0;            // piece
-  std::vector<std::size_t> adjusted_;  // where the largest piece's runs begin, and its rows
 };
 
 }  // namespace forebay

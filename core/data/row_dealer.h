@@ -1,44 +1,47 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <type_traits>
+#include <vector>
 
 #include "core/data/buffer_pool.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
 
-/// How the rows of a set are dealt to runs, like cards to players: of each `runs` neighbouring rows
-/// every run gets one, and `key` draws which.
+/// How the rows of a set are dealt to runs, like cards to players. What is dealt are chunks of
+/// neighbouring rows: of each `runs` neighbouring chunks every run gets one, and `key` draws which.
+/// So a run is a sample of the whole set, and most rows that repeat their neighbour's values stay in
+/// one run with it.
 struct RowDeal {
+  /// A chunk has so many rows or up to twice as many; fewer where a run has fewer.
+  static constexpr std::size_t kTogether = 64;
+
   std::size_t runs = 1;
   std::uint64_t key = 0;
-
-  /// The first row, after the deal, of run number `run`: all runs are equally long, give or take
-  /// one row.
-  static std::size_t begin_of(std::size_t run, std::size_t runs, std::size_t rows) {
-    return rows * run / runs;
-  }
 };
 
-/// Deals columns of one set, column by column. A run has its rows in the order in which they were,
-/// so it is a sample of the whole set, and the deal reads and writes memory nearly in order.
+/// Deals columns of one set, column by column. A run has its rows in the order in which they were.
 ///
-/// The deal is a pure function of (RowDeal, number of rows). Owns a buffer of 4 bytes a row;
-/// immutable, so any thread may deal with it.
+/// The deal is a pure function of (RowDeal, number of rows). Immutable, so any thread may deal with
+/// it.
 class RowDealer {
  public:
-  RowDealer(const RowDeal& deal, std::size_t rows, BufferPool& pool);
+  /// `deal.runs` is positive.
+  RowDealer(const RowDeal& deal, std::size_t rows);
 
   std::size_t rows() const { return rows_; }
+
+  /// [runs + 1]: where each run begins after the deal, and the number of rows. Runs are equally
+  /// long, give or take a row for each of their chunks.
+  const std::vector<std::size_t>& begins() const { return begins_; }
 
   /// Writes the values of a column with one value a row in their new order; no overlap.
   template <class T>
   void move(const T* from, T* to) const {
-    for_each_run([from, to](std::size_t place, const std::uint32_t* sources, auto count) {
-      for (std::size_t i = 0; i < count; ++i) to[place + i] = from[sources[i]];
+    for_each_chunk([&](std::size_t source, std::size_t place, std::size_t count) {
+      std::copy_n(from + source, count, to + place);
     });
   }
 
@@ -46,39 +49,25 @@ class RowDealer {
   void move_lists(const SparseColumn& from, const SparseColumn& to) const;
 
  private:
-  /// Rows of a run that are dealt one behind the other. A tile of so many rows for each run stays
-  /// in the first cache, and what a run gets of it fills a cache line.
-  static constexpr std::size_t kTile = 16;
+  /// The first row of a chunk, before the deal.
+  std::size_t source_of(std::size_t chunk) const { return rows_ * chunk / order_.size(); }
 
-  std::size_t begin_of(std::size_t run) const { return RowDeal::begin_of(run, runs_, rows_); }
-  /// Where the sources of a run in a tile begin.
-  std::size_t sources_of(std::size_t tile, std::size_t run) const {
-    const bool is_last = tile == full_tiles_;
-    return tile * kTile * runs_ +
-           (is_last ? begin_of(run) - run * full_tiles_ * kTile : run * kTile);
-  }
-
-  /// Calls `visit` with neighbouring rows of a run: the first one's place, and the rows, `count`
-  /// of them, that come there. Full tiles have a count that the compiler knows.
+  /// Calls `visit(source, place, count)` for the chunks in their new order: `count` rows from
+  /// `source` on come to `place`.
   template <class Visitor>
-  void for_each_run(const Visitor& visit) const {
-    for (std::size_t tile = 0; tile < full_tiles_; ++tile) {
-      for (std::size_t run = 0; run < runs_; ++run) {
-        visit(begin_of(run) + tile * kTile, sources_.data() + sources_of(tile, run),
-              std::integral_constant<std::size_t, kTile>());
-      }
-    }
-    for (std::size_t run = 0; run < runs_; ++run) {
-      const std::size_t place = begin_of(run) + full_tiles_ * kTile;
-      visit(place, sources_.data() + sources_of(full_tiles_, run), begin_of(run + 1) - place);
+  void for_each_chunk(const Visitor& visit) const {
+    std::size_t place = 0;
+    for (const std::uint32_t chunk : order_) {
+      const std::size_t source = source_of(chunk);
+      const std::size_t count = source_of(chunk + std::size_t{1}) - source;
+      visit(source, place, count);
+      place += count;
     }
   }
 
-  const std::size_t runs_;
   const std::size_t rows_;
-  const std::size_t full_tiles_;
-  Buffer memory_;
-  std::span<std::uint32_t> sources_;  ///< The row that comes to each place, tile by tile.
+  std::vector<std::uint32_t> order_;  ///< The chunk that comes to each place, run by run.
+  std::vector<std::size_t> begins_;
 };
 
 /// Deals the rows of `columns` in their own memory; takes memory for one column beside it. Values

@@ -20,9 +20,9 @@ namespace forebay::parquet {
 /// scratch memory, for one column at a time. Belongs to one thread.
 class DealtColumns {
  public:
-  explicit DealtColumns(BufferPool& pool) : pool_(pool), values_(pool), offsets_(pool) {}
+  explicit DealtColumns(BufferPool& pool) : values_(pool), offsets_(pool) {}
 
-  void begin(const RowDeal& deal, std::size_t rows) { dealer_.emplace(deal, rows, pool_); }
+  void begin(const RowDeal& deal, std::size_t rows) { dealer_.emplace(deal, rows); }
   bool has_begun() const { return dealer_.has_value(); }
 
   /// A column with one value for each of the rows.
@@ -69,7 +69,6 @@ class DealtColumns {
   }
 
  private:
-  BufferPool& pool_;
   Scratch<std::int64_t> values_;
   Scratch<std::int32_t> offsets_;
   std::optional<RowDealer> dealer_;

@@ -51,18 +51,19 @@ ColumnSet repeating_rows(std::uint64_t seed, std::size_t rows, BufferPool& pool)
 
 /// Two sets that are dealt to runs, of which each run is permuted: as a split of two pieces.
 std::vector<ColumnSet> parts_of(std::uint64_t seed, bool once, BufferPool& pool) {
+  const RowDeal deal{.runs = 3, .key = seed};
   std::vector<ColumnSet> pieces;
-  for (const std::size_t rows : {101, 64}) {
+  for (const std::size_t rows : {501, 64}) {
     pieces.push_back(repeating_rows(seed + rows, rows, pool));
     if (once) test::store_groups(pieces.back(), schema().repeated, pool);
-    deal_rows(pieces.back(), {.runs = 3, .key = seed}, pool);
+    deal_rows(pieces.back(), deal, pool);
   }
   std::vector<ColumnSet> parts;
   for (std::size_t part = 0; part < 3; ++part) {
     std::vector<RowSlice> slices;
     for (const ColumnSet& piece : pieces) {
-      slices.push_back({&piece, RowDeal::begin_of(part, 3, piece.rows),
-                        RowDeal::begin_of(part + 1, 3, piece.rows)});
+      const RowDealer dealer(deal, piece.rows);
+      slices.push_back({&piece, dealer.begins()[part], dealer.begins()[part + 1]});
     }
     parts.push_back(permute_rows(slices, seed + part, pool));
   }

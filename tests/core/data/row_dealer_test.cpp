@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "tests/support/columns.h"
@@ -20,7 +21,7 @@ class Dealt {
     std::vector<std::int64_t> from(rows);
     std::iota(from.begin(), from.end(), 0);
     std::vector<std::int64_t> to(rows, -1);
-    RowDealer(deal, rows, pool).move(from.data(), to.data());
+    RowDealer(deal, rows).move(from.data(), to.data());
     return to;
   }
 
@@ -28,43 +29,67 @@ class Dealt {
   BufferPool pool{budget};
 };
 
-TEST_CASE("of each round of rows every run gets one", "[core][row_dealer]") {
+std::span<const std::int64_t> run_of(const std::vector<std::int64_t>& order,
+                                     const RowDealer& dealer, std::size_t run) {
+  const std::size_t begin = dealer.begins()[run];
+  return std::span(order).subspan(begin, dealer.begins()[run + 1] - begin);
+}
+
+TEST_CASE("of each round of chunks every run gets one", "[core][row_dealer]") {
   Dealt dealt;
   const std::size_t runs = GENERATE(1, 2, 7, 80);
-  const std::size_t rows = GENERATE(0, 1, 15, 80, 1279, 1280, 1281, 4001);
-  const auto order = dealt.order({.runs = runs, .key = 3}, rows);
+  const std::size_t rounds = GENERATE(1, 3, 16);
+  const std::size_t chunk = GENERATE(64, 65, 90);
+  const RowDeal deal{.runs = runs, .key = 3};
+  const std::size_t rows = runs * rounds * chunk;
+  // From 128 rows on, a chunk is two.
+  if (rows / runs / 64 != rounds) return;
+  const auto order = dealt.order(deal, rows);
   CHECK(std::set<std::int64_t>(order.begin(), order.end()).size() == rows);
+  const RowDealer dealer(deal, rows);
   for (std::size_t run = 0; run < runs; ++run) {
-    const std::size_t begin = RowDeal::begin_of(run, runs, rows);
-    const std::size_t end = RowDeal::begin_of(run + 1, runs, rows);
-    CHECK((end - begin == rows / runs || end - begin == rows / runs + 1));
-    for (std::size_t i = begin; i < end; ++i) {
-      REQUIRE(static_cast<std::size_t>(order[i]) / runs == i - begin);
+    const auto own = run_of(order, dealer, run);
+    REQUIRE(own.size() == rounds * chunk);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const auto row = static_cast<std::size_t>(own[i]);
+      REQUIRE(row / (runs * chunk) == i / chunk);
+      REQUIRE(row % chunk == i % chunk);
     }
   }
 }
 
-TEST_CASE("which run gets a row is drawn by the key, evenly", "[core][row_dealer]") {
+TEST_CASE("any number of rows is dealt to nearly equal runs of whole chunks",
+          "[core][row_dealer]") {
   Dealt dealt;
-  CHECK(dealt.order({8, 1}, 1000) == dealt.order({8, 1}, 1000));
-  CHECK(dealt.order({8, 1}, 1000) != dealt.order({8, 2}, 1000));
-  // 8,000 rounds: a run gets the row of each place of a round 1,000 times; the standard deviation
-  // is 30.
-  const auto order = dealt.order({8, 5}, 64'000);
-  for (std::size_t run = 0; run < 8; ++run) {
-    std::vector<int> times(8);
-    for (std::size_t i = 0; i < 8'000; ++i)
-      ++times[static_cast<std::size_t>(order[run * 8'000 + i] % 8)];
-    for (const int count : times) CHECK(std::abs(count - 1000) < 150);
+  const std::size_t rows = GENERATE(0, 1, 9, 10, 11, 639, 640, 641, 1279, 1280, 4001);
+  const RowDeal deal{.runs = 10, .key = 9};
+  const auto order = dealt.order(deal, rows);
+  CHECK(std::set<std::int64_t>(order.begin(), order.end()).size() == rows);
+  const RowDealer dealer(deal, rows);
+  const std::size_t chunks = std::max<std::size_t>(1, rows / 640);
+  for (std::size_t run = 0; run < 10; ++run) {
+    const auto own = run_of(order, dealer, run);
+    CHECK(own.size() + chunks >= rows / 10);
+    CHECK(own.size() <= rows / 10 + chunks);
+    std::size_t parted = 0;
+    for (std::size_t i = 1; i < own.size(); ++i) parted += own[i] != own[i - 1] + 1 ? 1 : 0;
+    CHECK(parted < chunks);
   }
 }
 
-TEST_CASE("the rows of the last round go to the runs that are longer, any to any",
-          "[core][row_dealer]") {
+TEST_CASE("which run gets a chunk is drawn by the key, evenly", "[core][row_dealer]") {
   Dealt dealt;
-  std::set<std::vector<std::int64_t>> seen;
-  for (std::uint64_t key = 0; key < 200; ++key) seen.insert(dealt.order({5, key}, 3));
-  CHECK(seen.size() == 6);
+  CHECK(dealt.order({8, 1}, 1000) == dealt.order({8, 1}, 1000));
+  CHECK(dealt.order({8, 1}, 1000) != dealt.order({8, 2}, 1000));
+  // 1,000 rounds: a run gets the chunk of each place of a round 125 times; the standard deviation
+  // is 10.
+  const auto order = dealt.order({8, 5}, 512'000);
+  for (std::size_t run = 0; run < 8; ++run) {
+    std::vector<int> times(8);
+    for (std::size_t i = 0; i < 1'000; ++i)
+      ++times[static_cast<std::size_t>(order[run * 64'000 + i * 64] / 64 % 8)];
+    for (const int count : times) CHECK(std::abs(count - 125) < 50);
+  }
 }
 
 TEST_CASE("all columns of a set are dealt alike", "[core][row_dealer]") {
@@ -108,7 +133,7 @@ TEST_CASE("lists of at most one id are dealt like longer ones", "[core][row_deal
     ids.offsets[i + 1] = ids.offsets[i] + (i % 3 == 0 ? 0 : 1);
     if (i % 3 != 0) ids.values[ids.offsets[i]] = static_cast<std::int64_t>(i);
   }
-  deal_rows(columns, {4, 2}, dealt.pool);
+  deal_rows(columns, {2, 2}, dealt.pool);
   for (std::size_t i = 0; i < rows; ++i) {
     const auto number = static_cast<std::int64_t>(columns.labels[i]);
     REQUIRE(ids.offsets[i + 1] - ids.offsets[i] == (number % 3 == 0 ? 0 : 1));
