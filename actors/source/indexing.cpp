@@ -256,14 +256,17 @@ Status index_files(std::vector<IndexedFile>& files, const IndexingTask& task) {
 
 std::uint64_t settle_slot(std::vector<IndexedFile>& files) {
   std::uint64_t bytes = 0;
+  std::uint64_t rows = 0;
   std::uint64_t slot = 0;
   for (const IndexedFile& file : files) {
     bytes += file.index.bytes;
-    // Slots exceed kBySize only because of the file's own number of blocks, so every dataset that
-    // contains the file has slots at least this coarse.
+    rows += file.index.rows;
+    // A file comes with slots above kBySize only because of its own number of blocks, or because
+    // this function gave them to the same files before; every dataset that contains it has slots at
+    // least this coarse.
     if (file.index.slot_bytes > slot_rule::kBySize) slot = std::max(slot, file.index.slot_bytes);
   }
-  slot = std::max(slot, slot_rule::slot_for(bytes));
+  slot = std::max(slot, slot_rule::slot_for(bytes, rows));
   while (true) {
     std::size_t blocks = 0;
     for (IndexedFile& file : files) {

@@ -65,8 +65,8 @@ SplitCut cut_split(const std::vector<BlockRef>& blocks, std::uint64_t decoded, b
     cut.pieces = {blocks};
   }
   const std::uint64_t fewest = (decoded + kMostPart - 1) / kMostPart;
-  cut.parts = std::max<std::size_t>(
-      parts_with_chunks(Extent::of(blocks).rows, cut.pieces.size()), fewest);
+  cut.parts =
+      std::max<std::size_t>(parts_with_chunks(Extent::of(blocks).rows, cut.pieces.size()), fewest);
   return cut;
 }
 
@@ -137,8 +137,7 @@ void SplitAssembly::find_begins(std::size_t piece) {
 
 void SplitAssembly::even_out() {
   const auto most = std::ranges::max_element(piece_rows_);
-  std::vector<std::size_t>& begins =
-      begins_[static_cast<std::size_t>(most - piece_rows_.begin())];
+  std::vector<std::size_t>& begins = begins_[static_cast<std::size_t>(most - piece_rows_.begin())];
   for (std::size_t part = 1; part < parts_; ++part) {
     std::size_t rows = 0;  // in the parts before
     for (const auto& of_piece : begins_) rows += of_piece[part];

@@ -33,12 +33,12 @@ SplitCut cut_split(const std::vector<BlockRef>& blocks, std::uint64_t decoded, b
 
 /// A split of grains while it is made: collects its decoded pieces and deals their rows to parts.
 ///
-/// The rows of each piece are dealt to n nearly equal runs (RowDeal), and part p of n takes the p-th run
-/// of each piece, one behind the other; so a part mixes all grains, and has chunks of every place of
-/// each. These rows are cut into kBatchLanes equal sections, each of which is permuted in itself:
-/// the rows of a section come from the few pieces that the split's order puts there (EpochOrder).
-/// The runs of the largest piece are a few rows longer or shorter, so that the sections of every
-/// part but the last one take all of its rows.
+/// The rows of each piece are dealt to n nearly equal runs (RowDeal), and part p of n takes the
+/// p-th run of each piece, one behind the other; so a part mixes all grains, and has chunks of
+/// every place of each. These rows are cut into kBatchLanes equal sections, each of which is
+/// permuted in itself: the rows of a section come from the few pieces that the split's order puts
+/// there (EpochOrder). The runs of the largest piece are a few rows longer or shorter, so that the
+/// sections of every part but the last one take all of its rows.
 ///
 /// For a rank of a training, which knows how many rows of each piece remain, a part has the
 /// sections alone that the rank needs, and the split those of its pieces that have rows in them.

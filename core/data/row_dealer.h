@@ -12,8 +12,8 @@ namespace forebay {
 
 /// How the rows of a set are dealt to runs, like cards to players. What is dealt are chunks of
 /// neighbouring rows: of each `runs` neighbouring chunks every run gets one, and `key` draws which.
-/// So a run is a sample of the whole set, and most rows that repeat their neighbour's values stay in
-/// one run with it.
+/// So a run is a sample of the whole set, and most rows that repeat their neighbour's values stay
+/// in one run with it.
 struct RowDeal {
   /// A chunk has so many rows or up to twice as many; fewer where a run has fewer.
   static constexpr std::size_t kTogether = 64;

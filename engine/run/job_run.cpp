@@ -6,6 +6,7 @@
 #include "actors/input/store/stores.h"
 #include "actors/position_check.h"
 #include "actors/sizing.h"
+#include "actors/source/index/block_builder.h"
 #include "actors/source/manifest.h"
 #include "core/base/thread/start_thread.h"
 #include "engine/counting/row_counting.h"
@@ -45,9 +46,17 @@ Error as_evaluation(Error error) {
   return error;
 }
 
-/// Of the rule by which rows of grains come to batches (design/grains.md). States written before it
-/// had a number lack the key, and are refused.
-constexpr const char* kGrainsVersion = "2";
+/// Number of the rule by which rows come to batches. States of its first version lack the key.
+constexpr const char* kOrderVersion = "2";
+constexpr const char* kOrderVersionKey = "order.version";
+
+/// Whether the second version of the rule has another order for `dataset` than the first: it deals
+/// rows of grains in chunks (design/grains.md), and blocks of wide rows are larger
+/// (design/order.md).
+bool is_of_second_order(const Dataset& dataset) {
+  if (dataset.in_grains()) return true;
+  return slot_rule::slot_for(dataset.bytes(), dataset.rows()) > slot_rule::kBySize;
+}
 
 std::string short_hash(const std::string& text) {
   return Digest::of(text.data(), text.size()).hex().substr(0, 16);
@@ -181,8 +190,8 @@ LoaderState JobRun::state(const Position& position) const {
   };
   if (dataset_->in_grains()) {
     state.identity["order.shuffle_memory"] = std::to_string(order_.shuffle_memory);
-    state.identity["order.version"] = kGrainsVersion;
   }
+  if (is_of_second_order(*dataset_)) state.identity[kOrderVersionKey] = kOrderVersion;
   return state;
 }
 
@@ -198,6 +207,11 @@ Status JobRun::resume(const LoaderState& saved) {
       }
     }
     return fail(Code::kInvalid, "resume refused: the dataset changed: " + what);
+  }
+  if (now.identity.contains(kOrderVersionKey) && !saved.identity.contains(kOrderVersionKey)) {
+    return fail(Code::kInvalid,
+                "resume refused: the state is of a version of this program that had another order "
+                "for this dataset; go on with that version, or start anew");
   }
   if (auto same = check_same_job(saved, now); !same) return same;
   auto begin = position_of(saved);

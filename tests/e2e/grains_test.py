@@ -1,9 +1,11 @@
 """Parquet rows are mixed in large splits: one order on any allocation, node and store, each row once, within the limit."""
+import json
 import os
 import unittest.mock
 
 from support.cluster import Cluster, ClusterScenario
 from support.harness import allocation, main
+from support.states import version_1
 from support.store import KEYS, Store
 
 ROWS = 80_000
@@ -69,6 +71,15 @@ class Grains(ClusterScenario):
         self.assert_done(self.job_.run("ingest", "--json", "--max-batches", "5", "--state", "state"))
         self.assert_refused(self.job_.run("ingest", "--resume", "state", "--set", "order.shuffle_memory=24MiB"), 2,
                             "order.shuffle_memory")
+
+    def test_a_state_of_the_order_before_chunks_is_refused(self):
+        self.assert_done(self.job_.run("ingest", "--json", "--max-batches", "5", "--state", "state"))
+        old = version_1(json.loads((self.job_.folder / "state").read_text()))
+        self.job_.put("same", json.dumps(old))
+        self.assert_done(self.job_.run("ingest", "--json", "--resume", "same"))
+        self.assertEqual(old["identity"].pop("order.version"), "2")
+        self.job_.put("old", json.dumps(old))
+        self.assert_refused(self.job_.run("ingest", "--resume", "old"), 2, "another order", "start anew")
 
     def test_a_limit_too_small_for_a_split_is_refused_with_the_figure_that_would_do(self):
         options = ["--set", "order.shuffle_memory=256MiB", "--set", "pipeline.memory=60MiB"]

@@ -16,7 +16,8 @@ namespace forebay {
 namespace slot_rule {
 
 inline constexpr std::uint64_t kFinest = 256;          ///< Bytes.
-inline constexpr std::uint64_t kBySize = 16 << 10;     ///< The largest that slot_for() returns.
+inline constexpr std::uint64_t kBySize = 16 << 10;     ///< The largest for the bytes alone.
+inline constexpr std::uint64_t kWideRow = 512;         ///< Bytes.
 inline constexpr std::uint64_t kCoarsest = 256 << 10;  ///< The largest slot of any dataset.
 inline constexpr std::uint64_t kSlotsWanted = 1600;
 inline constexpr std::size_t kMostBlocks = 1 << 20;  ///< Of a dataset, except at kCoarsest.
@@ -25,6 +26,14 @@ inline constexpr std::size_t kMostBlocks = 1 << 20;  ///< Of a dataset, except a
 constexpr std::uint64_t slot_for(std::uint64_t bytes) {
   const std::uint64_t wanted = std::bit_floor(bytes / kSlotsWanted);
   return wanted < kFinest ? kFinest : wanted > kBySize ? kBySize : wanted;
+}
+
+/// Returns the slot of a dataset of `bytes` and `rows`. Twice kBySize where rows are wider than
+/// kWideRow in the mean, so that neighbours that repeat their values are in one block more often;
+/// more would leave too few blocks in a split to mix well.
+constexpr std::uint64_t slot_for(std::uint64_t bytes, std::uint64_t rows) {
+  const std::uint64_t slot = slot_for(bytes);
+  return slot == kBySize && bytes / kWideRow > rows ? 2 * slot : slot;
 }
 
 /// Returns the number of blocks at `slot` above which any dataset that contains the file has

@@ -94,6 +94,9 @@ TEST_CASE("the slot follows the dataset's size between its limits", "[actors][so
   CHECK(slot_rule::slot_for(512 * 1600) == 512);
   CHECK(slot_rule::slot_for(5'000'000) == 2048);  // 5 M / 1600 = 3125
   CHECK(slot_rule::slot_for(std::uint64_t{1} << 40) == 16384);
+  CHECK(slot_rule::slot_for(51'200'000, 100'000) == 16384);  // rows of 512 B
+  CHECK(slot_rule::slot_for(51'300'000, 100'000) == 32768);
+  CHECK(slot_rule::slot_for(5'000'000, 100) == 2048);
 }
 
 }  // namespace

@@ -202,10 +202,18 @@ IndexedFile file_of(std::uint64_t bytes, std::uint64_t row_bytes) {
 TEST_CASE("slots settle at the size that bytes and number of blocks require", "[actors][source]") {
   SECTION("by size") {
     // 3 × 10 MB / 1600 = 18750: slots of 16384 for all three files, of 4096 for one.
-    std::vector<IndexedFile> files(3, file_of(10'000'000, 1000));
+    std::vector<IndexedFile> files(3, file_of(10'000'000, 512));
     CHECK(files[0].index.slot_bytes == 4096);
     CHECK(settle_slot(files) == 16384);
     for (const IndexedFile& file : files) CHECK(file.index.slot_bytes == 16384);
+  }
+  SECTION("by the width of the rows") {
+    std::vector<IndexedFile> files(3, file_of(10'000'000, 600));
+    CHECK(settle_slot(files) == 32768);
+    for (const IndexedFile& file : files) CHECK(file.index.slot_bytes == 32768);
+    CHECK(settle_slot(files) == 32768);
+    std::vector<IndexedFile> small(2, file_of(10'000'000, 600));
+    CHECK(settle_slot(small) == 8192);
   }
   SECTION("by number of blocks, first in one file") {
     // One row per slot of 16384: a file of 18 GB has 1.1 M blocks, or 550 k with slots of 32768.
