@@ -50,7 +50,7 @@ Exit run_command_line(const std::vector<std::string>& words);
 std::string help_page();
 std::string help_page(const Command& command);
 
-/// Returns `forebay 0.1.0`, then one line for each library in use. Reads libtorch's version from
+/// Returns `forebay 0.2.0`, then one line for each library in use. Reads libtorch's version from
 /// file names only, since loading it takes a second.
 std::string version_page();
 

@@ -1,5 +1,6 @@
 #include "trainer/collective.h"
 
+#include <csignal>
 #include <numeric>
 #include <thread>
 
@@ -36,6 +37,8 @@ struct Threads {
 /// A process group for each thread, as if each were a process.
 struct Gloo {
   static Ranks make(int size, std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
+    // Gloo writes to sockets that the other rank may have closed; the program ignores the signal.
+    std::signal(SIGPIPE, SIG_IGN);
     const std::uint16_t port = free_port().value();
     Ranks ranks = on_each(static_cast<std::size_t>(size), [&](std::size_t rank) {
       CollectiveSpec spec{.rank = static_cast<int>(rank),
