@@ -100,11 +100,12 @@ Sizing::Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpe
   const EpochOrder splits(dataset, order);
   // A split has as many parts as the first one, more or less.
   const std::uint64_t parts = parts_of(splits.blocks(0, 0));
-  const auto part_of = [parts](const Extent& extent) {
+  const auto with_spare = [](std::uint64_t part) { return part + part / 8; };
+  const auto part_of = [parts, with_spare](const Extent& extent) {
     if (parts == 1) return extent;
-    return Extent{.rows = extent.rows / parts + extent.rows / parts / 8 + parts,
+    return Extent{.rows = with_spare(extent.rows / parts) + parts,
                   .bytes = extent.bytes / parts + 1,
-                  .decoded = extent.decoded / parts + extent.decoded / parts / 8};
+                  .decoded = with_spare(extent.decoded / parts)};
   };
   Extent all{.rows = dataset.rows(), .bytes = dataset.bytes()};
   for (std::size_t i = 0; dataset.in_grains() && i < dataset.num_blocks(); ++i) {

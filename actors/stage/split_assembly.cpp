@@ -1,7 +1,6 @@
 #include "actors/stage/split_assembly.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "actors/pipeline_spec.h"
@@ -74,22 +73,22 @@ SplitAssembly::SplitAssembly(const SplitId& id, std::size_t pieces, std::size_t 
     : id_(id),
       parts_(parts),
       pieces_(pieces),
-      piece_rows_(pieces),
       begins_(pieces),
       needed_(pieces, true),
       missing_(pieces) {}
 
-SplitAssembly::SplitAssembly(const SplitId& id, std::vector<std::size_t> piece_rows,
+SplitAssembly::SplitAssembly(const SplitId& id, const std::vector<std::size_t>& piece_rows,
                              std::size_t parts, std::shared_ptr<const SplitShare> share)
     : id_(id),
       parts_(parts),
       share_(std::move(share)),
       pieces_(piece_rows.size()),
-      piece_rows_(std::move(piece_rows)),
       begins_(pieces_.size()),
       needed_(pieces_.size()),
       missing_(0) {
-  for (std::size_t piece = 0; piece < pieces_.size(); ++piece) find_begins(piece);
+  for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+    find_begins(piece, piece_rows[piece]);
+  }
   even_out();
   find_needed();
 }
@@ -115,29 +114,26 @@ void SplitAssembly::mark_needed(std::size_t part) {
 
 std::optional<std::size_t> SplitAssembly::counted_rows(std::size_t piece) const {
   if (share_ == nullptr) return std::nullopt;
-  return piece_rows_[piece];
+  return begins_[piece].back();
 }
 
 bool SplitAssembly::add(Split&& piece) {
   const std::size_t number = piece.part;
   pieces_[number] = std::move(piece);
   pieces_[number].assembly.reset();
-  if (share_ == nullptr) {
-    piece_rows_[number] = pieces_[number].columns.rows;
-    find_begins(number);
-  }
+  if (share_ == nullptr) find_begins(number, pieces_[number].columns.rows);
   if (missing_.fetch_sub(1, std::memory_order_acq_rel) > 1) return false;
   if (share_ == nullptr) even_out();
   return true;
 }
 
-void SplitAssembly::find_begins(std::size_t piece) {
-  begins_[piece] = RowDealer(deal_of(piece), piece_rows_[piece]).begins();
+void SplitAssembly::find_begins(std::size_t piece, std::size_t rows) {
+  begins_[piece] = RowDealer(deal_of(piece), rows).begins();
 }
 
 void SplitAssembly::even_out() {
-  const auto most = std::ranges::max_element(piece_rows_);
-  std::vector<std::size_t>& begins = begins_[static_cast<std::size_t>(most - piece_rows_.begin())];
+  const auto rows_of_piece = [](const auto& begins) { return begins.back(); };
+  std::vector<std::size_t>& begins = *std::ranges::max_element(begins_, {}, rows_of_piece);
   for (std::size_t part = 1; part < parts_; ++part) {
     std::size_t rows = 0;  // in the parts before
     for (const auto& of_piece : begins_) rows += of_piece[part];
@@ -147,7 +143,9 @@ void SplitAssembly::even_out() {
 }
 
 std::uint64_t SplitAssembly::rows() const {
-  return std::accumulate(piece_rows_.begin(), piece_rows_.end(), std::uint64_t{0});
+  std::uint64_t rows = 0;
+  for (const auto& of_piece : begins_) rows += of_piece.back();
+  return rows;
 }
 
 /// The rows of a part, counted from the split's first.

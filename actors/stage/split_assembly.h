@@ -49,7 +49,7 @@ class SplitAssembly {
  public:
   SplitAssembly(const SplitId& id, std::size_t pieces, std::size_t parts);
   /// A rank's share of a split, of whose pieces so many rows remain.
-  SplitAssembly(const SplitId& id, std::vector<std::size_t> piece_rows, std::size_t parts,
+  SplitAssembly(const SplitId& id, const std::vector<std::size_t>& piece_rows, std::size_t parts,
                 std::shared_ptr<const SplitShare> share);
 
   const SplitId& id() const { return id_; }
@@ -87,7 +87,7 @@ class SplitAssembly {
     Sections sections;
   };
 
-  void find_begins(std::size_t piece);
+  void find_begins(std::size_t piece, std::size_t rows);
   void even_out();
   void find_needed();
   std::size_t begin_of(std::size_t piece, std::size_t part) const { return begins_[piece][part]; }
@@ -101,8 +101,8 @@ class SplitAssembly {
   const std::size_t parts_;
   const std::shared_ptr<const SplitShare> share_;  // null: all rows
   std::vector<Split> pieces_;                      // each written by the thread that adds it
-  std::vector<std::size_t> piece_rows_;            // those of a share from the start
-  std::vector<std::vector<std::size_t>> begins_;   // of each piece's runs, and its rows
+  // Of each piece's runs, and behind them its rows; those of a share are known from the start.
+  std::vector<std::vector<std::size_t>> begins_;
   std::vector<bool> needed_;
   std::atomic<std::size_t> missing_;
 };

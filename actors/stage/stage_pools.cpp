@@ -200,7 +200,7 @@ std::shared_ptr<SplitAssembly> StagePools::assembly_of(const Split& split, const
     rows.push_back(0);
     for (std::size_t i = 0; i < piece.size(); ++i) rows.back() += split.share->block_rows[block++];
   }
-  return std::make_shared<SplitAssembly>(split.id, std::move(rows), cut.parts, split.share);
+  return std::make_shared<SplitAssembly>(split.id, rows, cut.parts, split.share);
 }
 
 void StagePools::offer_to_load(Split&& split) {
