@@ -6,6 +6,11 @@ namespace forebay {
 
 std::vector<RepeatCount> store_repeated(Decoded& decoded, const Schema& schema, BufferPool& pool) {
   std::vector<RepeatCount> counts;
+  if (!decoded.columns.repeated.empty()) {
+    for (const RepeatedColumns& group : decoded.columns.repeated)
+      counts.push_back(count_repeats(group, decoded.columns.rows));
+    return counts;
+  }
   for (std::size_t i = 0; i < schema.repeated.size(); ++i) {
     const FeatureGroup& group = schema.repeated[i];
     if (decoded.stored.empty()) {

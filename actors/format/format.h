@@ -53,14 +53,17 @@ class RowFilter {
 struct DecodeOptions {
   RowFilter filter;
   bool keep_origins = false;  ///< Fill ColumnSet::origins (sampling and UDF errors need them).
-  /// Hint: the caller will deal the rows so. A decoder may do it as it goes and say so.
+  /// Hint: the caller will deal the rows so. A decoder may do it as it goes and say so, if it
+  /// stores repeated columns once itself: rows repeat those that are their neighbours in the file.
   std::optional<RowDeal> deal = std::nullopt;
 };
 
 /// The result of decoding a split. Every row that the index counted is in exactly one of the first
 /// three members.
 struct Decoded {
-  ColumnSet columns;  ///< The rows that the filter keeps, in file order, in the format's schema.
+  /// The rows that the filter keeps, in file order, in the format's schema. A decoder may store its
+  /// repeated columns once.
+  ColumnSet columns;
   bool is_dealt =
       false;  ///< Not in file order, but as deal_rows() with DecodeOptions::deal has them.
   std::vector<BadRow> bad;     ///< Damaged rows, in file order.
@@ -77,8 +80,9 @@ struct Decoded {
   std::optional<BadRow> damaged = std::nullopt;
 };
 
-/// Stores the columns of Schema::repeated once (store_once()), by `decoded.stored` or, where the
-/// decoder did not look for repeated rows, by their values. Returns what repeats in each group.
+/// Stores the columns of Schema::repeated once (store_once()) unless the decoder has: by
+/// `decoded.stored` or, where the decoder did not look for repeated rows, by their values. Returns
+/// what repeats in each group.
 std::vector<RepeatCount> store_repeated(Decoded& decoded, const Schema& schema, BufferPool& pool);
 
 class TextFormat;

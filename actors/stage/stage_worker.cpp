@@ -176,13 +176,10 @@ Status StageWorker::decode(Split& split) const {
   return split.assembly != nullptr ? finish_piece(split, decoded.is_dealt) : Status{};
 }
 
-// Rows that are sampled away leave before the others are dealt. Repeated rows are found among
-// neighbours.
+// Rows that are sampled away leave before the others are dealt.
 DecodeOptions StageWorker::options_for(const Split& split) const {
   DecodeOptions options = inputs_.decode;
-  const bool keeps_order =
-      inputs_.plan.samples() || !inputs_.dataset.format().schema().repeated.empty();
-  if (split.assembly != nullptr && inputs_.permutes_rows && !keeps_order) {
+  if (split.assembly != nullptr && inputs_.permutes_rows && !inputs_.plan.samples()) {
     options.deal = split.assembly->deal_of(split.part);
   }
   return options;

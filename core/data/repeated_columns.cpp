@@ -13,6 +13,13 @@
 namespace forebay {
 namespace {
 
+/// StoredRows in which only the first row is.
+std::vector<std::uint8_t> first_row_of(std::size_t rows) {
+  std::vector<std::uint8_t> stored(rows, 0);
+  if (rows > 0) stored.front() = 1;
+  return stored;
+}
+
 std::span<const std::int64_t> ids_of(const SparseColumn& column, std::size_t row) {
   const std::size_t first = column.first_id(row);
   return {column.values + first, column.first_id(row + 1) - first};
@@ -34,6 +41,11 @@ void mark_values(const T* values, std::vector<std::uint8_t>& differs) {
   for (std::size_t row = 1; row < differs.size(); ++row) {
     differs[row] |= std::bit_cast<Bits>(values[row]) != std::bit_cast<Bits>(values[row - 1]);
   }
+}
+
+void mark_column(const SparseColumn& column, std::vector<std::uint8_t>& differs) {
+  if (column.offsets != nullptr) return mark_lists(column, differs);
+  mark_values<std::uint64_t>(column.values, differs);
 }
 
 /// A row of a set, to be copied.
@@ -112,27 +124,39 @@ ListShape shape_of(std::size_t rows, std::size_t column, const SourceOf& source_
           .is_list = !has_one_each(rows, column, source_of)};
 }
 
-/// Copies the first columns of each source row, as many as `group` has, into one slab.
+/// How many columns of each kind a copied set has.
+struct Width {
+  std::size_t dense = 0;
+  std::size_t sparse = 0;
+
+  static Width of(const FeatureGroup& group) { return {group.dense.size(), group.sparse.size()}; }
+};
+
+/// Copies the first columns of each source row into one slab. `source_of(column, row)` counts the
+/// dense columns first.
 template <class SourceOf>
-ColumnSet copied_set(std::size_t rows, const FeatureGroup& group, const SourceOf& source_of,
+ColumnSet copied_set(std::size_t rows, const Width& width, const SourceOf& source_of,
                      BufferPool& pool) {
+  const auto sources = [&](std::size_t column) {
+    return [&source_of, column](std::size_t row) { return source_of(column, row); };
+  };
   ColumnSet set;
   set.rows = rows;
   std::vector<ListShape> shapes;
-  std::size_t bytes = group.dense.size() * SlabCarver::aligned<float>(rows);
-  for (std::size_t i = 0; i < group.sparse.size(); ++i) {
-    shapes.push_back(shape_of(rows, i, source_of));
+  std::size_t bytes = width.dense * SlabCarver::aligned<float>(rows);
+  for (std::size_t i = 0; i < width.sparse; ++i) {
+    shapes.push_back(shape_of(rows, i, sources(width.dense + i)));
     bytes += shapes.back().bytes();
   }
   set.slabs.push_back(pool.take(bytes));
   SlabCarver carver(set.slabs.back().data());
-  for (std::size_t i = 0; i < group.dense.size(); ++i) {
+  for (std::size_t i = 0; i < width.dense; ++i) {
     set.dense.push_back(carver.take<float>(rows));
-    copy_dense(rows, i, source_of, set.dense.back());
+    copy_dense(rows, i, sources(i), set.dense.back());
   }
-  for (std::size_t i = 0; i < group.sparse.size(); ++i) {
+  for (std::size_t i = 0; i < width.sparse; ++i) {
     set.sparse.push_back(shapes[i].carve(carver));
-    copy_sparse(rows, i, source_of, set.sparse.back());
+    copy_sparse(rows, i, sources(width.dense + i), set.sparse.back());
   }
   return set;
 }
@@ -145,12 +169,12 @@ auto sources_in(const RepeatedColumns& columns) {
   };
 }
 
-/// Gives each row its place among the stored rows; returns how many those are.
-std::uint32_t number_rows(StoredRows stored, UniqueRow* rows) {
+/// Gives each row its place among the stored rows of set number `set`; returns how many those are.
+std::uint32_t number_rows(StoredRows stored, std::uint32_t set, UniqueRow* rows) {
   std::uint32_t unique = 0;
   for (std::size_t row = 0; row < stored.size(); ++row) {
     unique += row == 0 || stored[row] != 0 ? 1 : 0;
-    rows[row] = {.set = 0, .row = unique - 1};
+    rows[row] = {.set = set, .row = unique - 1};
   }
   return unique;
 }
@@ -174,10 +198,11 @@ std::vector<std::uint32_t> stored_rows(std::size_t unique, std::size_t rows,
   return kept;
 }
 
-/// Whether copying the stored rows of `group` costs more than keeping all memory of the columns for
-/// them: most rows are stored, and most of the memory is theirs.
-bool stays_in_place(const ColumnSet& group, std::size_t rows, std::size_t unique,
-                    const std::vector<Buffer>& slabs) {
+/// Whether so few rows repeat that copying the others costs more than keeping the memory of all.
+bool few_repeat(std::size_t unique, std::size_t rows) { return unique * 4 >= rows * 3; }
+
+/// Whether most of the memory of `slabs` belongs to the columns of `group`.
+bool has_most_memory(const ColumnSet& group, std::size_t rows, const std::vector<Buffer>& slabs) {
   std::size_t own = rows * sizeof(float) * group.dense.size();
   for (const SparseColumn& column : group.sparse) {
     own += column.count(rows) * sizeof(std::int64_t);
@@ -185,7 +210,7 @@ bool stays_in_place(const ColumnSet& group, std::size_t rows, std::size_t unique
   }
   std::size_t all = 0;
   for (const Buffer& slab : slabs) all += slab.size();
-  return unique * 4 >= rows * 3 && own * 3 >= all * 2;
+  return own * 3 >= all * 2;
 }
 
 /// Takes the columns of a group out of `columns`, without their memory.
@@ -200,15 +225,54 @@ ColumnSet take_out(ColumnSet& columns, const FeatureGroup& group) {
   return taken;
 }
 
-/// Bytes of a group's values and lengths, of all rows as if each were stored.
-std::uint64_t plain_bytes(const RepeatedColumns& columns, std::size_t rows) {
-  const ColumnSet& set = *columns.sets.front();
-  std::uint64_t bytes = rows * set.dense.size() * sizeof(float);
-  for (std::size_t i = 0; i < set.sparse.size(); ++i) {
-    bytes += ids_in(rows, i, sources_in(columns)) * sizeof(std::int64_t);
-    if (set.sparse[i].offsets != nullptr) bytes += rows * sizeof(std::int32_t);
+/// How often the rows of each set are referred to.
+std::vector<std::vector<std::uint32_t>> times_named(const RepeatedColumns& columns,
+                                                    std::size_t rows) {
+  std::vector<std::vector<std::uint32_t>> times;
+  for (const auto& set : columns.sets) times.emplace_back(set->rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    ++times[columns.rows[row].set][columns.rows[row].row];
+  }
+  return times;
+}
+
+/// Bytes of the values and list lengths of a row.
+std::uint64_t plain_bytes(const ColumnSet& set, std::size_t row) {
+  std::uint64_t bytes = set.dense.size() * sizeof(float);
+  for (const SparseColumn& column : set.sparse) {
+    bytes += ids_of(column, row).size_bytes();
+    if (column.offsets != nullptr) bytes += sizeof(std::int32_t);
   }
   return bytes;
+}
+
+/// The rows in which a column of `distinct` differs from the row before.
+std::vector<std::uint8_t> stored_rows_of(const DistinctColumns& distinct) {
+  const ColumnSet& columns = distinct.columns;
+  std::vector<std::uint8_t> any = first_row_of(columns.rows);
+  for (std::size_t i = 0; i < distinct.stored.size(); ++i) {
+    const std::vector<std::uint8_t>& stored = distinct.stored[i];
+    for (std::size_t row = 0; row < stored.size(); ++row) any[row] |= stored[row];
+    if (!stored.empty()) continue;
+    if (i < columns.dense.size()) {
+      mark_values<std::uint32_t>(columns.dense[i], any);
+    } else {
+      mark_column(columns.sparse[i - columns.dense.size()], any);
+    }
+  }
+  return any;
+}
+
+/// For each row in `rows` the number of the entry that a column has for it whose StoredRows are
+/// `stored`, or which has an entry for each row.
+std::vector<std::uint32_t> entries_of(StoredRows stored, StoredRows rows) {
+  std::vector<std::uint32_t> entries;
+  std::uint32_t next = 0;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    next += stored.empty() ? 1 : stored[row];
+    if (rows[row] != 0) entries.push_back(next - 1);
+  }
+  return entries;
 }
 
 }  // namespace
@@ -225,19 +289,24 @@ double repeat_ratio(std::span<const RepeatCount> groups) {
   return bytes > 0 ? weighted / bytes : 1;
 }
 
-std::vector<std::uint8_t> rows_that_differ(const ColumnSet& columns, const FeatureGroup& group) {
-  std::vector<std::uint8_t> differs(columns.rows, 0);
-  if (columns.rows > 0) differs.front() = 1;
-  for (const std::size_t feature : group.dense)
-    mark_values<std::uint32_t>(columns.dense[feature], differs);
-  for (const std::size_t feature : group.sparse) {
-    const SparseColumn& column = columns.sparse[feature];
-    if (column.offsets == nullptr) {
-      mark_values<std::uint64_t>(column.values, differs);
-    } else {
-      mark_lists(column, differs);
+RepeatCount count_repeats(const RepeatedColumns& columns, std::size_t rows) {
+  RepeatCount count{.rows = rows};
+  const std::vector<std::vector<std::uint32_t>> times = times_named(columns, rows);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    for (std::size_t row = 0; row < times[i].size(); ++row) {
+      if (times[i][row] == 0) continue;
+      ++count.unique;
+      count.bytes += times[i][row] * plain_bytes(*columns.sets[i], row);
     }
   }
+  return count;
+}
+
+std::vector<std::uint8_t> rows_that_differ(const ColumnSet& columns, const FeatureGroup& group) {
+  std::vector<std::uint8_t> differs = first_row_of(columns.rows);
+  for (const std::size_t feature : group.dense)
+    mark_values<std::uint32_t>(columns.dense[feature], differs);
+  for (const std::size_t feature : group.sparse) mark_column(columns.sparse[feature], differs);
   return differs;
 }
 
@@ -247,9 +316,10 @@ RepeatCount store_once(ColumnSet& columns, const FeatureGroup& group, StoredRows
   const std::size_t rows = columns.rows;
   Buffer references = pool.take(rows * sizeof(UniqueRow));
   RepeatedColumns repeated{.sets = {}, .rows = references.as<UniqueRow>()};
-  const std::size_t unique = number_rows(stored, repeated.rows);
+  const std::size_t unique = number_rows(stored, 0, repeated.rows);
   ColumnSet given = take_out(columns, group);
-  if (columns.repeated.empty() && stays_in_place(given, rows, unique, columns.slabs)) {
+  if (columns.repeated.empty() && few_repeat(unique, rows) &&
+      has_most_memory(given, rows, columns.slabs)) {
     // The set has all memory of `columns`, which has the set.
     given.rows = rows;
     given.slabs = std::exchange(columns.slabs, {});
@@ -257,14 +327,37 @@ RepeatCount store_once(ColumnSet& columns, const FeatureGroup& group, StoredRows
     refer_in_place(stored, repeated.rows);
   } else {
     const std::vector<std::uint32_t> kept = stored_rows(unique, rows, repeated.rows);
-    const auto source_of = [&](std::size_t row) { return Source{&given, kept[row]}; };
+    const auto source_of = [&](std::size_t, std::size_t row) { return Source{&given, kept[row]}; };
     repeated.sets.push_back(
-        std::make_shared<ColumnSet>(copied_set(unique, group, source_of, pool)));
+        std::make_shared<ColumnSet>(copied_set(unique, Width::of(group), source_of, pool)));
   }
   columns.slabs.push_back(std::move(references));
-  const RepeatCount count{.rows = rows, .unique = unique, .bytes = plain_bytes(repeated, rows)};
+  const RepeatCount count = count_repeats(repeated, rows);
   columns.repeated.push_back(std::move(repeated));
   return count;
+}
+
+ColumnSet join_distinct(DistinctColumns distinct, std::uint32_t set, UniqueRow* references,
+                        BufferPool& pool) {
+  const std::vector<std::uint8_t> stored = stored_rows_of(distinct);
+  const std::size_t unique = number_rows(stored, set, references);
+  std::vector<std::vector<std::uint32_t>>
+      entries;  // by column; empty: numbered like the set's rows
+  bool all_are_numbered = true;
+  for (const std::vector<std::uint8_t>& column : distinct.stored) {
+    const bool is_numbered = column.empty() ? unique == stored.size() : column == stored;
+    all_are_numbered = all_are_numbered && is_numbered;
+    entries.push_back(is_numbered ? std::vector<std::uint32_t>() : entries_of(column, stored));
+  }
+  ColumnSet& given = distinct.columns;
+  if (all_are_numbered && few_repeat(unique, stored.size())) {
+    given.rows = unique;
+    return std::move(given);
+  }
+  const auto source_of = [&](std::size_t column, std::size_t row) {
+    return Source{&given, entries[column].empty() ? row : entries[column][row]};
+  };
+  return copied_set(unique, {given.dense.size(), given.sparse.size()}, source_of, pool);
 }
 
 // Parts share their sets, but have their other columns in memory of their own.
@@ -316,7 +409,8 @@ ColumnSet named_rows(const RepeatedColumns& columns, std::size_t rows, const Fea
     indices[row] = own;
   }
   const RepeatedColumns once{.sets = columns.sets, .rows = named.data()};
-  return copied_set(named.size(), group, sources_in(once), pool);
+  const auto source_of = [at = sources_in(once)](std::size_t, std::size_t row) { return at(row); };
+  return copied_set(named.size(), Width::of(group), source_of, pool);
 }
 
 }  // namespace forebay

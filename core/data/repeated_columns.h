@@ -28,6 +28,9 @@ struct RepeatCount {
 /// The mean of rows over unique rows of all groups, weighted by their bytes; 1 without groups.
 double repeat_ratio(std::span<const RepeatCount> groups);
 
+/// Returns what repeats in `rows` rows that refer to the sets of a group.
+RepeatCount count_repeats(const RepeatedColumns& columns, std::size_t rows);
+
 /// For each row of a set whether it is stored, as a byte of 0 or 1. Row 0 always is.
 using StoredRows = std::span<const std::uint8_t>;
 
@@ -42,6 +45,20 @@ std::vector<std::uint8_t> rows_that_differ(const ColumnSet& columns, const Featu
 /// what was counted.
 RepeatCount store_once(ColumnSet& columns, const FeatureGroup& group, StoredRows stored,
                        BufferPool& pool);
+
+/// Columns of a group from a decoder that looks for repeated rows itself.
+struct DistinctColumns {
+  ColumnSet columns;  ///< The group's; owns their memory.
+  /// Of each column, the dense ones first: its StoredRows if it has entries for those rows only, or
+  /// empty if it has an entry for each of the `columns.rows` rows.
+  std::vector<std::vector<std::uint8_t>> stored = {};
+};
+
+/// Returns the set of a group that stores each row in which a column differs from the row before,
+/// and writes where each row is in it, to `references`; the set's number is `set`. The columns stay
+/// where they are if they store the same rows and few repeat.
+ColumnSet join_distinct(DistinctColumns distinct, std::uint32_t set, UniqueRow* references,
+                        BufferPool& pool);
 
 /// Removes a group whose columns no reader needs any more; `columns` keeps memory that its other
 /// columns are in.

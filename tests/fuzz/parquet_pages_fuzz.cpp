@@ -1,8 +1,10 @@
 // Any bytes as the pages of a column of any type: page headers, levels, dictionaries and every
 // encoding. The first bytes choose the type, the codec and the rows.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -16,6 +18,7 @@ using forebay::Buffer;
 using forebay::BufferPool;
 using forebay::parquet::Codec;
 using forebay::parquet::ColumnDecoder;
+using forebay::parquet::DistinctLists;
 using forebay::parquet::IdSink;
 using forebay::parquet::Leaf;
 using forebay::parquet::Meaning;
@@ -64,6 +67,33 @@ bool is_possible(const Leaf& leaf) {
   }
 }
 
+struct Column {
+  const Leaf& leaf;
+  std::span<const char> pages;
+  const PageReader::Limits& limits;
+  RowRange range;
+};
+
+/// Lists stored once have to be the lists of every row, if these are sound.
+void check_distinct(ColumnDecoder& decoder, const Column& column, bool sound, const IdSink& every) {
+  std::vector<std::int64_t> values(kMostRows);
+  std::vector<std::int32_t> offsets(column.range.rows + 1);
+  DistinctLists lists({.values = values.data(), .offsets = offsets.data()}, values.size());
+  const bool once =
+      decoder.distinct(column.leaf, column.pages, column.limits, column.range, lists).empty();
+  if (!sound) return;
+  if (!once) std::abort();
+  const std::vector<std::uint8_t> stored = lists.finish();
+  if (stored.size() != column.range.rows) std::abort();
+  std::size_t list = 0;
+  for (std::size_t row = 0; row < stored.size(); ++row) {
+    list += stored[row];
+    const std::span all(every.values + every.offsets[row], every.values + every.offsets[row + 1]);
+    const std::span own(values.data() + offsets[list - 1], values.data() + offsets[list]);
+    if (!std::ranges::equal(all, own)) std::abort();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -87,7 +117,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::vector<std::int64_t> values(kMostRows);
       std::vector<std::int32_t> offsets(range.rows + 1);
       IdSink sink{.values = values.data(), .room = values.size(), .offsets = offsets.data()};
-      decoder.sparse(leaf, pages, limits, range, sink);
+      const bool sound = decoder.sparse(leaf, pages, limits, range, sink).empty();
+      if (leaf.is_list()) check_distinct(decoder, {leaf, pages, limits, range}, sound, sink);
     }
     std::vector<float> floats(range.rows * 3);
     if (leaf.is_list()) leaf.list_size = 3;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "actors/format/parquet/distinct_lists.h"
 #include "actors/format/parquet/encoding/bit_unpack.h"
 #include "actors/format/parquet/leaf.h"
 #include "actors/format/parquet/page_levels.h"
@@ -59,6 +60,11 @@ class ColumnDecoder {
   std::string sparse(const Leaf& leaf, std::span<const char> pages,
                      const PageReader::Limits& limits, const RowRange& range, IdSink& out);
 
+  /// Adds the list of each row of `range` to `out`, an empty one for null. `leaf` is a list and can
+  /// be sparse.
+  std::string distinct(const Leaf& leaf, std::span<const char> pages,
+                       const PageReader::Limits& limits, const RowRange& range, DistinctLists& out);
+
  private:
   /// Values of a dictionary, converted once, and room for values that are not wanted as they come.
   template <class Value>
@@ -89,12 +95,24 @@ class ColumnDecoder {
                          IdSink& out);
   std::string next_page_of_list(const Leaf& leaf, PageReader& reader, Page& page, bool& goes_on);
   std::string flat_ids(const Leaf& leaf, PageReader& reader, const RowRange& range, IdSink& out);
+  /// Calls `take(page, begin, most_rows, part)` for the pages of a range of lists: it takes at most
+  /// `most_rows` rows from the page's level `begin` on and says in `part` what it took.
+  template <class Take>
+  std::string each_list_page(const Leaf& leaf, PageReader& reader, const RowRange& range,
+                             const Take& take);
   std::string list_ids(const Leaf& leaf, PageReader& reader, const RowRange& range, IdSink& out);
+  std::string read_indices(std::span<const char> indices, std::size_t count, std::uint32_t* out);
+  /// Looks up ids in the dictionary.
+  std::string ids_at(std::span<const std::uint32_t> indices, std::int64_t* out) const;
+  std::string add_lists(const Leaf& leaf, const Page& page, std::size_t first,
+                        std::span<const std::int32_t> ends, DistinctLists& out);
 
   const UnpackBits unpack_;
   Scratch<char> unpacked_;
   RawValues raw_;
   PageLevels levels_;
+  Scratch<std::uint32_t> indices_;  // of a page
+  Scratch<std::int32_t> ends_;      // of the lists of a page
   std::tuple<Values<float>, Values<double>, Values<std::int64_t>> values_;
 };
 

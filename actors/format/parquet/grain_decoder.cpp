@@ -1,11 +1,7 @@
 #include "actors/format/parquet/grain_decoder.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -17,29 +13,34 @@
 #include "actors/format/column_fill.h"
 #include "actors/format/parquet/column_decoder.h"
 #include "actors/format/parquet/dealt_columns.h"
-#include "actors/format/parquet/grain_head.h"
-#include "actors/format/parquet/page_reader.h"
-#include "actors/format/parquet/scratch.h"
-#include "actors/format/row_values.h"
+#include "actors/format/parquet/grain_labels.h"
+#include "actors/format/parquet/loaded_grain.h"
+#include "actors/format/parquet/repeated_group.h"
+#include "core/data/repeated_columns.h"
 
 namespace forebay::parquet {
 namespace {
 
 constexpr std::size_t kMostIds = std::numeric_limits<std::int32_t>::max();  // offsets are 32-bit
 
-/// A loaded grain and its place in the result.
-struct LoadedGrain {
-  const BlockRef* block = nullptr;
-  GrainHead head;
-  std::span<const char> pages;  ///< What follows the head.
-  std::size_t begin = 0;        ///< Row of the result that its first row becomes.
+/// Where a column is that belongs to a group of repeated columns.
+struct InGroup {
+  std::size_t group = 0;
+  std::size_t column = 0;  ///< Of its kind in the group.
 };
 
 /// A sparse column of the result.
 struct IdColumn {
   std::size_t leaf = 0;
   bool is_list = false;
-  IdSink ids;
+  IdSink ids = {};  ///< Of a column in a group only `room` is used.
+  std::optional<InGroup> repeated = std::nullopt;
+};
+
+/// A dense column of the result.
+struct DenseColumn {
+  std::size_t place = 0;  ///< In ColumnFill::dense, if it is not in a group.
+  std::optional<InGroup> repeated = std::nullopt;
 };
 
 BadRow place_in(const LoadedGrain& grain, std::uint64_t row, std::string reason) {
@@ -49,17 +50,6 @@ BadRow place_in(const LoadedGrain& grain, std::uint64_t row, std::string reason)
           .reason = std::move(reason),
           .text = {},
           .group = grain.head.group};
-}
-
-/// Null as a double; no value that a file holds has these bits.
-double missing_double() { return static_cast<double>(missing_value()); }
-
-std::string number_text(double value) {
-  if (std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(missing_double()))
-    return "null";
-  std::array<char, 32> number{};
-  std::snprintf(number.data(), number.size(), "%.9g", value);
-  return number.data();
 }
 
 /// Decodes the grains of one split, column by column.
@@ -72,8 +62,9 @@ class GrainDecoder {
         pool_(pool),
         decoder_(level, pool),
         dealt_(pool),
-        labels_(pool),
-        weights_(pool) {}
+        labels_(wanted, pool) {
+    place_columns();
+  }
 
   Decoded decode(const RawSplit& raw) {
     if (auto problem = parse(raw)) {
@@ -100,7 +91,6 @@ class GrainDecoder {
     for (std::size_t i = 0; i < raw.blocks.size(); ++i) {
       LoadedGrain& grain = grains_.emplace_back();
       grain.block = &raw.blocks[i];
-      grain.begin = rows_;
       const auto bytes = left.first(raw.sizes[i]);
       left = left.subspan(raw.sizes[i]);
       if (!GrainHead::parse(bytes, wanted_.leaves.size(), grain.head) ||
@@ -113,24 +103,38 @@ class GrainDecoder {
     return std::nullopt;
   }
 
+  /// Finds out which columns go to groups.
+  void place_columns() {
+    dense_.resize(wanted_.dense.size());
+    for (const std::size_t leaf : wanted_.sparse) ids_.push_back({.leaf = leaf});
+    const std::vector<FeatureGroup>& groups = wanted_.schema.repeated;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      for (std::size_t i = 0; i < groups[group].dense.size(); ++i)
+        dense_[groups[group].dense[i]].repeated = InGroup{group, i};
+      for (std::size_t i = 0; i < groups[group].sparse.size(); ++i)
+        ids_[groups[group].sparse[i]].repeated = InGroup{group, i};
+    }
+    for (DenseColumn& column : dense_) {
+      if (!column.repeated) column.place = plain_dense_++;
+    }
+  }
+
   /// Takes memory for all rows and for as many ids as the pages can hold.
   std::optional<BadRow> reserve() {
-    for (const std::size_t leaf : wanted_.sparse) {
-      IdColumn& column = ids_.emplace_back();
-      column.leaf = leaf;
+    for (IdColumn& column : ids_) {
       for (const LoadedGrain& grain : grains_) {
-        column.is_list |= grain.head.leaves[leaf].most_repetition > 0;
-        auto most = most_ids(grain, leaf);
-        if (!most) return problem_of(grain, leaf, most.error().message);
+        column.is_list |= grain.head.leaves[column.leaf].most_repetition > 0;
+        auto most = grain.most_ids(column.leaf);
+        if (!most) return problem_of(grain, column.leaf, most.error().message);
         column.ids.room += *most;
       }
       if (column.ids.room > kMostIds)
-        return problem_of(grains_.front(), leaf, "more ids than can be read at once");
+        return problem_of(grains_.front(), column.leaf, "more ids than can be read at once");
     }
-    const std::size_t flat = static_cast<std::size_t>(
-        std::ranges::count_if(ids_, [](const IdColumn& column) { return !column.is_list; }));
+    const std::size_t flat = static_cast<std::size_t>(std::ranges::count_if(
+        ids_, [](const IdColumn& column) { return !column.repeated && !column.is_list; }));
     const ColumnFill::Shape shape{.rows = rows_,
-                                  .dense = wanted_.dense.size(),
+                                  .dense = plain_dense_,
                                   .sparse = flat,
                                   .origins = options_.keep_origins,
                                   .weights = wanted_.weight.has_value(),
@@ -138,12 +142,16 @@ class GrainDecoder {
     if (auto problem = check_room(shape.dense_bytes() + shape.sparse_bytes())) return problem;
     fill_.emplace(shape, pool_);
     place_ids();
+    for (const FeatureGroup& group : wanted_.schema.repeated)
+      groups_.emplace_back(group, rows_, pool_);
     return std::nullopt;
   }
 
-  std::size_t list_bytes() const {
+  /// What the lists of all columns take, or of those that are in no group.
+  std::size_t list_bytes(bool of_groups) const {
     std::size_t bytes = 0;
     for (const IdColumn& column : ids_) {
+      if (column.repeated && !of_groups) continue;
       if (column.is_list) bytes += list_column_bytes(rows_, column.ids.room);
     }
     return bytes;
@@ -154,7 +162,8 @@ class GrainDecoder {
   std::optional<BadRow> check_room(std::size_t flat) const {
     std::uint64_t reserved = 0;
     for (const LoadedGrain& grain : grains_) reserved += grain.block->decoded;
-    if (list_bytes() == 0 || flat + list_bytes() <= reserved) return std::nullopt;
+    const std::size_t lists = list_bytes(true);
+    if (lists == 0 || flat + lists <= reserved) return std::nullopt;
     const auto longest = std::ranges::max_element(
         ids_, {}, [](const IdColumn& column) { return column.is_list ? column.ids.room : 0; });
     return problem_of(grains_.front(), longest->leaf,
@@ -166,11 +175,12 @@ class GrainDecoder {
   }
 
   void place_ids() {
-    const std::size_t bytes = list_bytes();
+    const std::size_t bytes = list_bytes(false);
     if (bytes > 0) lists_ = pool_.take(bytes);
     SlabCarver carver(lists_.data());
     std::size_t flat = 0;
     for (IdColumn& column : ids_) {
+      if (column.repeated) continue;
       if (column.is_list) {
         column.ids.values = carver.take<std::int64_t>(column.ids.room);
         column.ids.offsets = carver.take<std::int32_t>(rows_ + 1);
@@ -183,22 +193,6 @@ class GrainDecoder {
     }
   }
 
-  static PageReader::Limits limits_of(const GrainLeaf& leaf) {
-    return {.codec = leaf.codec, .page_bytes = leaf.page_bytes, .values = leaf.values};
-  }
-  static std::span<const char> pages_of_leaf(const LoadedGrain& grain, std::size_t leaf) {
-    return grain.pages.subspan(grain.head.leaves[leaf].begin, grain.head.leaves[leaf].bytes);
-  }
-
-  /// At most so many ids are in the pages of a column: one a row, or as many as they say.
-  Result<std::size_t> most_ids(const LoadedGrain& grain, std::size_t leaf) const {
-    const GrainLeaf& stored = grain.head.leaves[leaf];
-    if (stored.most_repetition == 0) return static_cast<std::size_t>(grain.head.rows);
-    auto counted = count_values(pages_of_leaf(grain, leaf), limits_of(stored));
-    if (!counted) return counted;
-    return std::min<std::size_t>(*counted, stored.values);
-  }
-
   std::optional<BadRow> problem_of(const LoadedGrain& grain, std::size_t leaf,
                                    const std::string& problem) const {
     if (problem.empty()) return std::nullopt;
@@ -207,14 +201,18 @@ class GrainDecoder {
 
   std::optional<BadRow> decode_grain(const LoadedGrain& grain) {
     const std::size_t rows = grain.head.rows;
-    if (auto problem = decode_flat(grain, 0, missing_double(), labels_.of(rows))) return problem;
+    if (auto problem = decode_flat(grain, 0, missing_double(), labels_.stored_labels(rows)))
+      return problem;
     if (wanted_.weight) {
-      if (auto problem = decode_flat(grain, *wanted_.weight, missing_double(), weights_.of(rows)))
+      double* const weights = labels_.stored_weights(rows);
+      if (auto problem = decode_flat(grain, *wanted_.weight, missing_double(), weights))
         return problem;
     }
-    const bool keeps_all = label_rows(rows) && options_.filter.keeps_all();
+    const bool sound = labels_.write_all(rows, labels_at(0));
+    const bool keeps_all = sound && options_.filter.keeps_all();
     // Only the rows that remain are dealt, and those of all grains together.
     if (keeps_all && grains_.size() == 1 && options_.deal) dealt_.begin(*options_.deal, rows);
+    if (auto problem = begin_groups(grain)) return problem;
     if (auto problem = decode_extras(grain)) return problem;
     for (std::size_t leaf = 0; leaf < wanted_.leaves.size(); ++leaf) {
       if (wanted_.leaves[leaf].use != Use::kDense) continue;
@@ -225,6 +223,7 @@ class GrainDecoder {
       if (auto problem = problem_of(grain, column.leaf, decode_sparse(grain, column)))
         return problem;
     }
+    for (RepeatedGroup& group : groups_) group.end(kept_);
     if (keeps_all) {
       end_rows(*grain.block, rows, nullptr);
     } else {
@@ -233,14 +232,27 @@ class GrainDecoder {
     return std::nullopt;
   }
 
+  /// Takes memory for the columns of a grain that are in groups.
+  std::optional<BadRow> begin_groups(const LoadedGrain& grain) {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      std::vector<RepeatedGroup::Room> room;
+      for (const std::size_t sparse : wanted_.schema.repeated[i].sparse) {
+        const std::size_t leaf = wanted_.sparse[sparse];
+        const auto most = grain.most_ids(leaf);
+        if (!most) return problem_of(grain, leaf, most.error().message);
+        room.push_back({.ids = *most, .is_list = grain.head.leaves[leaf].most_repetition > 0});
+      }
+      groups_[i].begin(grain.head.rows, room);
+    }
+    return std::nullopt;
+  }
+
   template <class Value>
   std::optional<BadRow> decode_flat(const LoadedGrain& grain, std::size_t leaf, Value missing,
                                     Value* out) {
-    const GrainLeaf& stored = grain.head.leaves[leaf];
-    const RowRange range{.skipped = stored.skipped, .rows = grain.head.rows};
     return problem_of(grain, leaf,
-                      decoder_.flat(stored.leaf(), pages_of_leaf(grain, leaf), limits_of(stored),
-                                    range, missing, out));
+                      decoder_.flat(grain.head.leaves[leaf].leaf(), grain.pages_of(leaf),
+                                    grain.limits_of(leaf), grain.range_of(leaf), missing, out));
   }
 
   std::optional<BadRow> decode_extras(const LoadedGrain& grain) {
@@ -258,92 +270,74 @@ class GrainDecoder {
     return std::nullopt;
   }
 
+  /// Calls `write` with where dense column `i` of a grain goes, and deals it.
+  template <class Write>
+  std::optional<BadRow> write_dense(std::size_t i, const Write& write) {
+    const auto& repeated = dense_[i].repeated;
+    if (repeated) return write(groups_[repeated->group].dense(repeated->column));
+    float* const place = fill_->dense[dense_[i].place] + kept_;
+    auto problem = write(dealt_.source_of(place));
+    if (!problem) dealt_.finish(place);
+    return problem;
+  }
+
   /// Decodes a leaf of numbers to the dense columns that are made of it: itself, or items of its
   /// lists.
   std::optional<BadRow> decode_dense(const LoadedGrain& grain, std::size_t leaf) {
-    const GrainLeaf& stored = grain.head.leaves[leaf];
-    const RowRange range{.skipped = stored.skipped, .rows = grain.head.rows};
+    const std::size_t size = grain.head.leaves[leaf].list_size;
+    const std::size_t rows = grain.head.rows;
     const auto is_of_leaf = [leaf](const WantedColumns::Dense& dense) {
       return dense.leaf == leaf;
     };
-    if (stored.list_size == 0) {
+    if (size == 0) {
       const auto found = std::ranges::find_if(wanted_.dense, is_of_leaf) - wanted_.dense.begin();
-      float* const place = fill_->dense[static_cast<std::size_t>(found)] + kept_;
-      auto problem = decode_flat(grain, leaf, missing_value(), dealt_.source_of(place));
-      if (!problem) dealt_.finish(place);
-      return problem;
+      return write_dense(static_cast<std::size_t>(found), [&](float* out) {
+        return decode_flat(grain, leaf, missing_value(), out);
+      });
     }
-    const Buffer items = pool_.take(range.rows * stored.list_size * sizeof(float));
+    const Buffer items = pool_.take(rows * size * sizeof(float));
     const float* const from = items.as<const float>();
-    auto problem = problem_of(grain, leaf,
-                              decoder_.fixed_lists(stored.leaf(), pages_of_leaf(grain, leaf),
-                                                   limits_of(stored), range, items.as<float>()));
-    if (problem) return problem;
-    for (std::size_t i = 0; i < wanted_.dense.size(); ++i) {
+    auto problem = problem_of(
+        grain, leaf,
+        decoder_.fixed_lists(grain.head.leaves[leaf].leaf(), grain.pages_of(leaf),
+                             grain.limits_of(leaf), grain.range_of(leaf), items.as<float>()));
+    for (std::size_t i = 0; !problem && i < wanted_.dense.size(); ++i) {
       if (!is_of_leaf(wanted_.dense[i])) continue;
-      float* const place = fill_->dense[i] + kept_;
-      float* const out = dealt_.source_of(place);
-      for (std::size_t row = 0; row < range.rows; ++row)
-        out[row] = from[row * stored.list_size + wanted_.dense[i].item];
-      dealt_.finish(place);
+      problem = write_dense(i, [&](float* out) -> std::optional<BadRow> {
+        for (std::size_t row = 0; row < rows; ++row)
+          out[row] = from[row * size + wanted_.dense[i].item];
+        return std::nullopt;
+      });
     }
-    return std::nullopt;
+    return problem;
   }
 
   std::string decode_sparse(const LoadedGrain& grain, IdColumn& column) {
-    const GrainLeaf& stored = grain.head.leaves[column.leaf];
-    const RowRange range{.skipped = stored.skipped, .rows = grain.head.rows};
+    if (column.repeated) return decode_repeated(grain, column);
     IdSink ids = dealt_.source_of(column.ids);
-    std::string problem = decoder_.sparse(stored.leaf(), pages_of_leaf(grain, column.leaf),
-                                          limits_of(stored), range, ids);
+    std::string problem = decode_ids(grain, column.leaf, ids);
     if (problem.empty()) dealt_.finish(ids, column.ids);
     return problem;
   }
 
-  /// Writes the label and the weight of a row; returns whether they are sound.
-  bool label_row(std::size_t row) {
-    const auto label = label_of(labels_.data()[row], wanted_.label_threshold);
-    fill_->labels[kept_ + row] = label.value_or(0.0F);
-    if (!wanted_.weight) return label.has_value();
-    const auto weight = static_cast<float>(weights_.data()[row]);
-    fill_->weights[kept_ + row] = weight;
-    return label && is_weight(weight);
+  std::string decode_ids(const LoadedGrain& grain, std::size_t leaf, IdSink& ids) {
+    return decoder_.sparse(grain.head.leaves[leaf].leaf(), grain.pages_of(leaf),
+                           grain.limits_of(leaf), grain.range_of(leaf), ids);
   }
 
-  /// Writes the labels and weights of `rows` rows; returns whether all are sound.
-  bool label_rows(std::size_t rows) {
-    bool sound = true;
-    if (wanted_.weight) {
-      for (std::size_t row = 0; row < rows; ++row) sound &= label_row(row);
-      return sound;
-    }
-    // Loops that the compiler vectorises, for the usual labels.
-    const double* const from = labels_.data();
-    float* const to = fill_->labels + kept_;
-    if (wanted_.label_threshold) {
-      constexpr double kLargest = std::numeric_limits<double>::max();
-      const double threshold = *wanted_.label_threshold;
-      for (std::size_t row = 0; row < rows; ++row) {
-        to[row] = from[row] >= threshold ? 1.0F : 0.0F;
-        sound &= std::abs(from[row]) <= kLargest;
-      }
-      return sound;
-    }
-    for (std::size_t row = 0; row < rows; ++row) {
-      to[row] = static_cast<float>(from[row]);
-      sound &= (from[row] == 0) | (from[row] == 1);
-    }
-    return sound;
+  std::string decode_repeated(const LoadedGrain& grain, const IdColumn& column) {
+    RepeatedGroup& group = groups_[column.repeated->group];
+    const std::size_t leaf = column.leaf;
+    const Leaf stored = grain.head.leaves[leaf].leaf();
+    if (!stored.is_list()) return decode_ids(grain, leaf, group.ids(column.repeated->column));
+    return decoder_.distinct(stored, grain.pages_of(leaf), grain.limits_of(leaf),
+                             grain.range_of(leaf), group.lists(column.repeated->column));
   }
 
-  /// Returns what is wrong with the label or else with the weight of a row.
-  std::string damage_of(std::size_t row) const {
-    if (!label_of(labels_.data()[row], wanted_.label_threshold)) {
-      return "label: " + number_text(labels_.data()[row]) +
-             label_complaint(wanted_.label_threshold);
-    }
-    return "column " + quoted_text(wanted_.leaves[*wanted_.weight].name) + ": " +
-           number_text(weights_.data()[row]) + kWeightComplaint;
+  /// Where the label and the weight of a row go.
+  GrainLabels::Place labels_at(std::size_t row) const {
+    return {.label = fill_->labels + kept_ + row,
+            .weight = wanted_.weight ? fill_->weights + kept_ + row : nullptr};
   }
 
   /// Finishes the rows of the grain decoded last, of which `before` holds the numbers of ids:
@@ -354,10 +348,10 @@ class GrainDecoder {
     std::vector<std::uint32_t> kept;
     bool all = true;
     for (std::size_t row = 0; row < rows; ++row) {
-      const bool sound = label_row(row);
+      const bool sound = labels_.write(row, labels_at(row));
       const bool keep = sound && options_.filter.keeps(block.file, block.offset + row);
       if (!sound)
-        result_.bad.push_back(place_in(grain, row, damage_of(row)));
+        result_.bad.push_back(place_in(grain, row, labels_.damage_of(row)));
       else if (!keep)
         ++result_.filtered;
       if (!keep && all) {
@@ -388,7 +382,10 @@ class GrainDecoder {
     for (float* const column : fill_->dense) gather(column);
     for (std::int64_t* const column : fill_->extras) gather(column);
     if (fill_->weights != nullptr) gather(fill_->weights);
-    for (std::size_t i = 0; i < ids_.size(); ++i) compact_ids(kept, before[i].ids, ids_[i].ids);
+    for (const RepeatedGroup& group : groups_) gather(group.references());
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (!ids_[i].repeated) compact_ids(kept, before[i].ids, ids_[i].ids);
+    }
   }
 
   /// Removes the ids of the rows that are not kept from those behind `before`.
@@ -416,9 +413,13 @@ class GrainDecoder {
     dealt_.deal_in_place(fill_->labels);
     dealt_.deal_in_place(fill_->weights);
     dealt_.deal_in_place(fill_->origins);
+    for (const RepeatedGroup& group : groups_) dealt_.deal_in_place(group.references());
     result_.is_dealt = dealt_.has_begun();
     fill_->rows = kept_;
     ColumnSet columns = fill_->finish();
+    const std::vector<float*> plain = std::exchange(columns.dense, {});
+    for (const DenseColumn& column : dense_)
+      columns.dense.push_back(column.repeated ? nullptr : plain[column.place]);
     columns.sparse.clear();
     for (const IdColumn& column : ids_) {
       // Without lists, as many ids as rows are one id in each.
@@ -426,6 +427,7 @@ class GrainDecoder {
       columns.sparse.push_back({column.ids.values, jagged ? column.ids.offsets : nullptr});
     }
     if (lists_) columns.slabs.push_back(std::move(lists_));
+    for (RepeatedGroup& group : groups_) group.finish(columns);
     result_.columns = std::move(columns);
   }
 
@@ -435,12 +437,14 @@ class GrainDecoder {
   std::vector<LoadedGrain> grains_;
   std::size_t rows_ = 0;
   std::optional<ColumnFill> fill_;
+  std::vector<DenseColumn> dense_;
+  std::size_t plain_dense_ = 0;  // dense columns that are in no group
   std::vector<IdColumn> ids_;
+  std::vector<RepeatedGroup> groups_;
   Buffer lists_;
   ColumnDecoder decoder_;
   DealtColumns dealt_;
-  Scratch<double> labels_;  // of the grain decoded last, as stored
-  Scratch<double> weights_;
+  GrainLabels labels_;    // of the grain decoded last
   std::size_t kept_ = 0;  // rows of the result so far
   Decoded result_;
 };

@@ -86,9 +86,4 @@ std::string PageLevels::read(const Leaf& leaf, const Page& page) {
   return "";
 }
 
-std::size_t PageLevels::present_before(std::size_t count) const {
-  if (all_present()) return count;
-  return static_cast<std::size_t>(std::count(definitions(), definitions() + count, most_));
-}
-
 }  // namespace forebay::parquet

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,7 +31,12 @@ class PageLevels {
   /// Whether value i is not null.
   bool is_present(std::size_t i) const { return all_present() || definitions()[i] == most_; }
   /// Returns how many of the first `count` values are not null.
-  std::size_t present_before(std::size_t count) const;
+  std::size_t present_before(std::size_t count) const { return present_between(0, count); }
+  /// The same of those from value `first` up to `end`.
+  std::size_t present_between(std::size_t first, std::size_t end) const {
+    if (all_present()) return end - first;
+    return static_cast<std::size_t>(std::count(definitions() + first, definitions() + end, most_));
+  }
 
   /// One byte a level; not there if all_present().
   const std::uint8_t* definitions() const { return definition_.data(); }

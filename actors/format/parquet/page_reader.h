@@ -39,6 +39,12 @@ struct Page {
   std::span<const char> repetition;
   std::span<const char> definition;
   std::span<const char> values;
+
+  /// Whether the values are indices of a dictionary.
+  bool has_indices() const {
+    return encoding == static_cast<std::int32_t>(Encoding::kRleDictionary) ||
+           encoding == static_cast<std::int32_t>(Encoding::kPlainDictionary);
+  }
 };
 
 /// Reads the pages of a column chunk, or of some of its pages, one after the other.

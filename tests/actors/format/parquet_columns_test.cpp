@@ -9,6 +9,7 @@
 
 #include "actors/format/parquet/column_decoder.h"
 #include "actors/format/parquet/dealt_columns.h"
+#include "core/base/random.h"
 #include "core/data/column_set.h"
 #include "tests/support/parquet_bytes.h"
 
@@ -80,6 +81,7 @@ struct DecodedColumn {
   std::size_t room = 100;
   Ids ids = {};
   Ends ends = {};
+  std::vector<std::uint8_t> stored = {};
 
   static constexpr PageReader::Limits kLimits{
       .codec = Codec::kNone, .page_bytes = 1 << 16, .values = 1000};
@@ -107,6 +109,21 @@ struct DecodedColumn {
         decoder.sparse(leaf, {buffer.as<const char>(), pages.size()}, kLimits, range, sink);
     ids.resize(sink.count);
     if (!sink.jagged) ends.clear();
+    return problem;
+  }
+
+  /// Decodes lists; `stored` gets which rows have a list of their own in `ids` and `ends`.
+  std::string distinct(const std::string& pages, const RowRange& range) {
+    const Buffer buffer = loaded(pages);
+    ids.assign(room, 0);
+    ends.assign(range.rows + 1, 0);
+    DistinctLists lists({.values = ids.data(), .offsets = ends.data()}, room);
+    auto problem =
+        decoder.distinct(leaf, {buffer.as<const char>(), pages.size()}, kLimits, range, lists);
+    stored = lists.finish();
+    const auto count = std::ranges::count(stored, std::uint8_t{1});
+    ends.resize(static_cast<std::size_t>(count) + 1);
+    ids.resize(static_cast<std::size_t>(ends.back()));
     return problem;
   }
 };
@@ -204,6 +221,119 @@ TEST_CASE("lists of ids go on in the next page, and never past their room", "[ac
   CHECK(column.sparse(second, {.rows = 1}) == "a page begins in the middle of a row");
   column.room = 4;
   CHECK(column.sparse(first + second, {.rows = 3}) == "more ids than the metadata say");
+}
+
+TEST_CASE("lists that repeat the list before are stored once, over the ends of pages",
+          "[actors][parquet]") {
+  using Stored = std::vector<std::uint8_t>;
+  DecodedColumn column;
+  make_lists(column.leaf);
+  // Three rows 5 9, then one that begins with 9 and ends in the second page with 5.
+  const std::string first =
+      dictionary_of({5, 9}) + TestPage{.levels = 7,
+                                       .repetition = packed("\x2a"),
+                                       .definition = run_of(7, 1),
+                                       .values = "\x01" + packed("\x6a"),  // 0 1 0 1 0 1 1
+                                       .encoding = kIndices}
+                                  .bytes();
+  // The rest of it, then 9 5, an empty list, 5 9 and 5 9: the last two without the dictionary.
+  const std::string second = TestPage{.levels = 4,
+                                      .repetition = packed("\x05"),
+                                      .definition = packed("\x07"),
+                                      .values = "\x01" + packed("\x02"),  // 0 1 0
+                                      .encoding = kIndices}
+                                 .bytes();
+  const std::string third = TestPage{.levels = 4,
+                                     .repetition = packed("\x0a"),
+                                     .definition = run_of(4, 1),
+                                     .values = plain(Ids{5, 9, 5, 9})}
+                                .bytes();
+  CHECK(column.distinct(first + second + third, {.rows = 8}) == kSound);
+  CHECK(column.stored == Stored{1, 0, 0, 1, 0, 1, 1, 0});
+  CHECK(column.ids == Ids{5, 9, 9, 5, 5, 9});
+  CHECK(column.ends == Ends{0, 2, 4, 4, 6});
+  CHECK(column.distinct(first + second, {.skipped = 2, .rows = 3}) == kSound);
+  CHECK(column.stored == Stored{1, 1, 0});
+  CHECK(column.ids == Ids{5, 9, 9, 5});
+  column.room = 3;
+  CHECK(column.distinct(first, {.rows = 4}) == "more ids than the metadata say");
+}
+
+TEST_CASE("an index past the dictionary's end is found in a list that is stored",
+          "[actors][parquet]") {
+  DecodedColumn column;
+  make_lists(column.leaf);
+  const auto page = [](const std::string& indices) {
+    return dictionary_of({5, 9}) + TestPage{.levels = 4,
+                                            .repetition = run_of(4, 0),
+                                            .definition = run_of(4, 1),
+                                            .values = "\x02" + indices,
+                                            .encoding = kIndices}
+                                       .bytes();
+  };
+  CHECK(column.distinct(page(run_of(4, 1)), {.rows = 4}) == kSound);
+  CHECK(column.ids == Ids{9});
+  const std::string past = "a dictionary index past the dictionary's end";
+  CHECK(column.distinct(page(run_of(4, 2)), {.rows = 4}) == past);
+  CHECK(column.distinct(page(run_of(1, 1) + run_of(2, 2) + run_of(1, 1)), {.rows = 4}) == past);
+  CHECK(column.distinct(page(run_of(3, 1)), {.rows = 4}) ==
+        "the dictionary indices of a page are not sound");
+}
+
+/// Pages of random lists of few ids, of which many repeat; lists may go on in the next page.
+std::string any_list_pages(Random& random, std::size_t rows) {
+  std::string pages = dictionary_of({5, 9});
+  std::vector<std::size_t> list;
+  for (std::size_t row = 0; row < rows;) {
+    TestPage page{.encoding = random.below(2) == 0 ? kPlain : kIndices};
+    std::string indices;
+    Ids ids;
+    const auto add_level = [&](int repetition, int definition, std::size_t index) {
+      ++page.levels;
+      page.repetition += run_of(1, repetition);
+      page.definition += run_of(1, definition);
+      if (definition == 0) return;
+      indices += run_of(1, static_cast<int>(index));
+      ids.push_back(index == 0 ? 5 : 9);
+    };
+    for (std::size_t i = random.below(3); row > 0 && i > 0; --i) add_level(1, 1, random.below(2));
+    for (std::size_t left = 1 + random.below(6); left > 0 && row < rows; --left, ++row) {
+      if (random.below(3) == 0) list.assign(random.below(4), random.below(2));
+      if (list.empty()) add_level(0, 0, 0);
+      for (std::size_t i = 0; i < list.size(); ++i) add_level(i == 0 ? 0 : 1, 1, list[i]);
+    }
+    page.values = page.encoding == kPlain ? plain(ids) : "\x01" + indices;
+    pages += page.bytes();
+  }
+  return pages;
+}
+
+TEST_CASE("lists stored once are the lists of every row", "[actors][parquet]") {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    DecodedColumn every;
+    make_lists(every.leaf);
+    DecodedColumn once;
+    once.leaf = every.leaf;
+    const std::size_t rows = 1 + random.below(20);
+    const std::string pages = any_list_pages(random, rows);
+    const std::size_t skipped = random.below(rows);
+    const RowRange range{.skipped = skipped, .rows = 1 + random.below(rows - skipped)};
+    REQUIRE(every.sparse(pages, range) == kSound);
+    REQUIRE(once.distinct(pages, range) == kSound);
+    REQUIRE(once.stored.size() == range.rows);
+    std::size_t list = 0;
+    const auto list_of = [](const DecodedColumn& column, std::size_t i) {
+      return Ids(column.ids.begin() + column.ends[i], column.ids.begin() + column.ends[i + 1]);
+    };
+    for (std::size_t row = 0; row < range.rows; ++row) {
+      list += once.stored[row];
+      REQUIRE(list_of(once, list - 1) == list_of(every, row));
+      const bool differs = row == 0 || list_of(every, row) != list_of(every, row - 1);
+      REQUIRE(once.stored[row] == (differs ? 1 : 0));
+    }
+  }
 }
 
 /// Decodes lists of two floats.

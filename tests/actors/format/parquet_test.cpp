@@ -12,6 +12,7 @@
 #include "tests/actors/output/made_batch.h"
 #include "tests/support/memory_file_system.h"
 #include "tests/support/parquet_bytes.h"
+#include "tests/support/repeated.h"
 
 #include "tests/support/catch.h"
 
@@ -187,6 +188,42 @@ TEST_CASE("what is dealt at once is what is dealt at the end", "[actors][parquet
   CHECK(compare(1, {}));
   CHECK_FALSE(compare(2, {}));
   CHECK_FALSE(compare(1, RowFilter(RowFilter::Keep::kTraining, 1, 0.5)));
+}
+
+TEST_CASE("repeated columns are stored once while they are decoded, and dealt by reference",
+          "[actors][parquet]") {
+  std::vector<ParquetColumn> columns = columns_of(64);
+  for (std::int64_t i = 0; i < 64; ++i) {
+    columns[1].values[static_cast<std::size_t>(i)] = i / 5;
+    columns[2].values[static_cast<std::size_t>(i)] = i / 10;
+  }
+  columns[0].values[21] = 3;  // damaged
+  const std::string bytes = ParquetBytes::file_of(columns, {.group_rows = 32});
+  const ColumnSpec chosen{.label = "label", .dense = {"value"}, .sparse = {"id"}};
+  ColumnSpec grouped = chosen;
+  grouped.dedup = {{"id", "value"}};
+  OpenParquet plain(bytes, 1 << 28, chosen);
+  OpenParquet once(bytes, 1 << 28, grouped);
+  REQUIRE(once.error.empty());
+  const auto compare = [&](std::size_t end, const DecodeOptions& options) {
+    Decoded expected = plain.decode(0, end, options);
+    Decoded decoded = once.decode(0, end, options);
+    CHECK(decoded.is_dealt == expected.is_dealt);
+    const auto counts = store_repeated(decoded, once.format->schema(), once.pool);
+    CHECK(decoded.columns.dense[0] == nullptr);
+    test::make_plain(decoded.columns, once.format->schema().repeated, once.pool);
+    CHECK(same_rows(decoded.columns, expected.columns));
+    return counts.at(0);
+  };
+  const DecodeOptions all{.filter = {}, .keep_origins = true};
+  // Each of 13 different rows is stored once, but that of rows 30 to 34 in the sets of both grains.
+  CHECK(compare(2, all) == RepeatCount{.rows = 63, .unique = 14, .bytes = 63 * 12});
+  DecodeOptions dealt = all;
+  dealt.deal = RowDeal{.runs = 3, .key = 5};
+  compare(1, dealt);
+  DecodeOptions training = all;
+  training.filter = RowFilter(RowFilter::Keep::kTraining, 1, 0.5);
+  CHECK(compare(2, training).rows < 63);
 }
 
 TEST_CASE("weights and extra columns stay with the rows that are left", "[actors][parquet]") {

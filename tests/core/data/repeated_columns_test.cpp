@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
@@ -124,6 +126,86 @@ TEST_CASE("columns of any bits come back as they were", "[core][repeated_columns
                        set.sparse[i].values));
     }
   }
+}
+
+/// Lists of a column in memory of their own.
+SparseColumn lists_of(const std::vector<std::vector<std::int64_t>>& lists, ColumnSet& set,
+                      BufferPool& pool) {
+  std::size_t ids = 0;
+  for (const auto& list : lists) ids += list.size();
+  set.slabs.push_back(pool.take(SlabCarver::aligned<std::int64_t>(ids) +
+                                SlabCarver::aligned<std::int32_t>(lists.size() + 1)));
+  SlabCarver carver(set.slabs.back().data());
+  SparseColumn column{.values = carver.take<std::int64_t>(ids),
+                      .offsets = carver.take<std::int32_t>(lists.size() + 1)};
+  column.offsets[0] = 0;
+  std::int64_t* end = column.values;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    end = std::ranges::copy(lists[i], end).out;
+    column.offsets[i + 1] = static_cast<std::int32_t>(end - column.values);
+  }
+  return column;
+}
+
+TEST_CASE("columns that store different rows are joined to the rows that any of them stores",
+          "[core][repeated_columns]") {
+  Memory memory;
+  DistinctColumns distinct;
+  ColumnSet five = five_rows(memory.pool);
+  distinct.columns.rows = 5;
+  distinct.columns.dense = {five.dense[0]};  // 1 1 1 2 2, an entry for each row
+  distinct.columns.sparse = {lists_of({{7, 8}, {}}, distinct.columns, memory.pool),
+                             lists_of({{3}, {4}}, distinct.columns, memory.pool)};
+  distinct.stored = {{}, {1, 0, 1, 0, 0}, {1, 0, 0, 0, 1}};
+  std::vector<UniqueRow> rows(5);
+  RepeatedColumns joined{.sets = {nullptr, nullptr}, .rows = rows.data()};
+  joined.sets.push_back(
+      std::make_shared<ColumnSet>(join_distinct(std::move(distinct), 2, rows.data(), memory.pool)));
+  const ColumnSet& set = *joined.sets[2];
+  CHECK(rows == std::vector<UniqueRow>{{2, 0}, {2, 0}, {2, 1}, {2, 2}, {2, 3}});
+  REQUIRE(set.rows == 4);
+  CHECK(std::vector<float>(set.dense[0], set.dense[0] + 4) == std::vector<float>{1, 1, 2, 2});
+  CHECK(std::vector<std::int32_t>(set.sparse[0].offsets, set.sparse[0].offsets + 5) ==
+        std::vector<std::int32_t>{0, 2, 2, 2, 2});
+  CHECK(std::vector<std::int64_t>(set.sparse[1].values, set.sparse[1].values + 4) ==
+        std::vector<std::int64_t>{3, 3, 3, 4});
+}
+
+TEST_CASE("what repeats is counted over all sets, without rows that nobody refers to",
+          "[core][repeated_columns]") {
+  Memory memory;
+  RepeatedColumns columns;
+  for (int i = 0; i < 2; ++i) {
+    auto set = std::make_shared<ColumnSet>();
+    set->rows = 3;
+    set->sparse = {lists_of({{1, 2}, {}, {3}}, *set, memory.pool)};
+    columns.sets.push_back(std::move(set));
+  }
+  std::vector<UniqueRow> rows{{0, 0}, {0, 0}, {1, 0}, {1, 1}};
+  columns.rows = rows.data();
+  // Lists of 2, 2, 2 and 0 ids of 8 bytes, with a length of 4 each.
+  CHECK(count_repeats(columns, 4) == RepeatCount{.rows = 4, .unique = 3, .bytes = 48 + 16});
+}
+
+TEST_CASE("columns that store the same rows stay where they are if few repeat",
+          "[core][repeated_columns]") {
+  Memory memory;
+  const auto joined = [&](const std::vector<std::uint8_t>& stored, UniqueRow* rows) {
+    DistinctColumns distinct;
+    distinct.columns.rows = 4;
+    const auto entries = std::ranges::count(stored, std::uint8_t{1});
+    const std::vector<std::vector<std::int64_t>> lists(static_cast<std::size_t>(entries), {5, 6});
+    distinct.columns.sparse = {lists_of(lists, distinct.columns, memory.pool)};
+    const std::int64_t* const values = distinct.columns.sparse[0].values;
+    distinct.stored = {stored};
+    const ColumnSet set = join_distinct(std::move(distinct), 0, rows, memory.pool);
+    CHECK(set.rows == lists.size());
+    return set.sparse[0].values == values;
+  };
+  std::vector<UniqueRow> rows(4);
+  CHECK(joined({1, 1, 0, 1}, rows.data()));
+  CHECK(rows == std::vector<UniqueRow>{{0, 0}, {0, 1}, {0, 1}, {0, 2}});
+  CHECK_FALSE(joined({1, 0, 0, 1}, rows.data()));
 }
 
 TEST_CASE("rows that are named are gathered once, in the order in which they are named",

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "actors/format/parquet/column_decoder.h"
+#include "actors/format/parquet/grain_head.h"
+#include "actors/format/parquet/page_reader.h"
+#include "actors/format/raw_split.h"
+#include "core/base/result.h"
+
+namespace forebay::parquet {
+
+/// A loaded grain: its head and the pages of its columns. Borrows the split's bytes.
+struct LoadedGrain {
+  const BlockRef* block = nullptr;
+  GrainHead head;
+  std::span<const char> pages;  ///< What follows the head.
+
+  std::span<const char> pages_of(std::size_t leaf) const {
+    return pages.subspan(head.leaves[leaf].begin, head.leaves[leaf].bytes);
+  }
+  PageReader::Limits limits_of(std::size_t leaf) const {
+    const GrainLeaf& stored = head.leaves[leaf];
+    return {.codec = stored.codec, .page_bytes = stored.page_bytes, .values = stored.values};
+  }
+  /// Which rows of a leaf's pages are the grain's.
+  RowRange range_of(std::size_t leaf) const {
+    return {.skipped = head.leaves[leaf].skipped, .rows = head.rows};
+  }
+
+  /// At most so many ids are in the pages of a leaf: one a row, or as many as they say.
+  Result<std::size_t> most_ids(std::size_t leaf) const {
+    const GrainLeaf& stored = head.leaves[leaf];
+    if (stored.most_repetition == 0) return static_cast<std::size_t>(head.rows);
+    auto counted = count_values(pages_of(leaf), limits_of(leaf));
+    if (!counted) return counted;
+    return std::min<std::size_t>(*counted, stored.values);
+  }
+};
+
+}  // namespace forebay::parquet
