@@ -58,7 +58,9 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
   static EpochShape epoch_of(const Pipeline& pipeline) {
     return {.splits = pipeline.order_.num_splits(),
             .lanes = pipeline.order_.lanes(pipeline.options_.order.batch_size),
-            .ranked = {pipeline.options_.share, pipeline.options_.plan.output()}};
+            .ranked = {.share = pipeline.options_.share,
+                       .columns = pipeline.options_.plan.output(),
+                       .lists_once = pipeline.options_.lists_once}};
   }
 
   bool emit(std::shared_ptr<const Batch> batch) override {

@@ -150,6 +150,8 @@ class Pipeline final : public BatchSource, StageOwner {
     StageGroups groups = StageGroups::apart();
     /// The rank of a training whose rows the batches have, in exact order.
     RankShare share = {};
+    /// Whether next() may return batches with Batch::lists_once.
+    bool lists_once = false;
     /// The rows that remain of each block; needed if there are several ranks.
     const RowCounts* counts = nullptr;
     /// The threads that copy a large batch, the batch actor's included; see batch_threads().

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/stage/batch_digest.h"
+
 namespace forebay {
 namespace {
 
@@ -89,7 +91,7 @@ void ReorderBuffer::emit(std::size_t at_least) {
   while (batcher_.rows() >= at_least && batcher_.rows() > 0 && !stopped_) {
     auto batch = std::make_shared<Batch>(batcher_.cut());
     batch->number = cursor_.position().batches;
-    cursor_.give_out(batch->whole_rows, Batcher::digest(*batch));
+    cursor_.give_out(batch->whole_rows, digest_of(*batch));
     batch->after = cursor_.position();
     stopped_ = !sink_.emit(std::move(batch));
   }

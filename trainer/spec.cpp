@@ -65,6 +65,10 @@ bool learns(TrainerSpec::ModelKind kind) {
   return kind != TrainerSpec::ModelKind::kEmulated && kind != TrainerSpec::ModelKind::kNone;
 }
 
+bool runs_on_gpu(const TrainerSpec& spec) {
+  return learns(spec.model) && spec.device.starts_with("cuda");
+}
+
 TrainerSpec::TableOptimizer table_optimizer(const TrainerSpec& spec) {
   using Table = TrainerSpec::TableOptimizer;
   if (spec.table_optimizer != Table::kAsDense) return spec.table_optimizer;

@@ -131,6 +131,9 @@ inline constexpr EnumName<TrainerSpec::Storage> kStorageNames[] = {
 /// Whether a model of this kind has weights, a loss and scores.
 bool learns(TrainerSpec::ModelKind kind);
 
+/// Whether the spec's model runs on a GPU.
+bool runs_on_gpu(const TrainerSpec& spec);
+
 /// The optimizer of the tables; never kAsDense.
 TrainerSpec::TableOptimizer table_optimizer(const TrainerSpec& spec);
 

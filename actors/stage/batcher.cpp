@@ -321,7 +321,10 @@ void Batcher::fill_feature(std::size_t feature, const std::vector<Slice>& parts,
   std::int32_t* lengths = batch.lengths + feature * batch.rows;
   if (is_repeated(feature)) {
     const Repeated& place = sparse_[feature];
-    return repeated[*place.group].write_lists(place.column, lengths, ids);
+    const RepeatedRows& rows = repeated[*place.group];
+    rows.write_lengths(place.column, lengths);
+    return batch.lists_once ? rows.write_unique_ids(place.column, ids)
+                            : rows.write_ids(place.column, ids);
   }
   for (const Slice& part : parts) {
     const std::size_t begin = id_at(*part.columns, feature, part.begin);
@@ -354,7 +357,9 @@ void Batcher::fill_rest(const std::vector<Slice>& parts, Batch& batch) {
 std::size_t Batcher::ids_of(const std::vector<Slice>& parts,
                             const std::vector<RepeatedRows>& repeated, std::size_t feature) const {
   if (is_repeated(feature)) {
-    return repeated[*sparse_[feature].group].num_ids(sparse_[feature].column);
+    const Repeated& place = sparse_[feature];
+    const RepeatedRows& rows = repeated[*place.group];
+    return ranked_.lists_once ? rows.unique_ids(place.column) : rows.num_ids(place.column);
   }
   std::size_t ids = 0;
   for (const Slice& part : parts) {
@@ -371,6 +376,7 @@ Batch Batcher::room_for(const std::vector<Slice>& parts, const std::vector<Repea
   batch.sparse_features = num_sparse(*parts.front().columns);
   for (const Slice& part : parts) batch.rows += part.rows();
   batch.num_ids = num_ids;
+  batch.lists_once = ranked_.lists_once && !repeated.empty();
   std::size_t index_bytes = 0;
   for (const RepeatedRows& group : repeated) {
     index_bytes +=
@@ -409,16 +415,6 @@ std::size_t Batcher::drop() {
   sets_.clear();
   turn_ = 0;
   return std::exchange(rows_, 0);
-}
-
-Digest Batcher::digest(const Batch& batch) {
-  return Digest::of_parts(
-      {{batch.labels, batch.rows * sizeof(float)},
-       {batch.dense, batch.rows * batch.dense_features * sizeof(float)},
-       {batch.lengths, batch.rows * batch.sparse_features * sizeof(std::int32_t)},
-       {batch.ids, batch.num_ids * sizeof(std::int64_t)},
-       {batch.weights, batch.weights == nullptr ? 0 : batch.rows * sizeof(float)},
-       {batch.extras, batch.rows * batch.extra_columns * sizeof(std::int64_t)}});
 }
 
 }  // namespace forebay

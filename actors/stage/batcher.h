@@ -18,6 +18,7 @@ namespace forebay {
 struct RankedBatches {
   RankShare share;
   Schema columns;
+  bool lists_once = false;  ///< Batch::lists_once, if columns repeat.
 };
 
 /// Cuts rows that arrive as column sets (packed or not), in order, into batches of a fixed number
@@ -63,10 +64,6 @@ class Batcher {
 
   /// Drops the rows that are not in a batch yet; returns their number.
   std::size_t drop();
-
-  /// The digest of a batch's labels, dense values, lengths and ids, then weights and extra columns
-  /// where there are any: h(k) of CLI.md.
-  static Digest digest(const Batch& batch);
 
  private:
   struct Set {

@@ -72,10 +72,12 @@ void RepeatedRows::number(std::span<const RowSlice> slices, std::size_t group) {
 }
 
 void RepeatedRows::measure(std::size_t features) {
-  num_ids_.assign(features, 0);
+  ids_.assign(features, {});
   for (std::size_t column = 0; column < features; ++column) {
     for (std::size_t i = 0; i < sources_.size(); ++i) {
-      num_ids_[column] += times_[i] * list_of(sources_[i], column).length;
+      const std::size_t length = list_of(sources_[i], column).length;
+      ids_[column].all += times_[i] * length;
+      ids_[column].unique += length;
     }
   }
 }
@@ -90,21 +92,32 @@ RepeatedRows::List RepeatedRows::list_of(const Source& source, std::size_t colum
   return {ids.first_id(row), ids.first_id(row + 1) - ids.first_id(row)};
 }
 
-void RepeatedRows::write_lists(std::size_t column, std::int32_t* lengths, std::int64_t* ids) const {
-  for (const std::uint32_t number : numbers_) {
-    const Source& source = sources_[number];
-    const List list = list_of(source, column);
-    *lengths++ = static_cast<std::int32_t>(list.length);
-    if (source.set->packed) {
-      const PackedIds& packed = source.set->packed->sparse[column];
-      widen_ids(packed.values + list.first * static_cast<std::size_t>(packed.width), packed.width,
-                list.length, ids);
-    } else if (list.length > 0) {
-      std::memcpy(ids, source.set->sparse[column].values + list.first,
-                  list.length * sizeof(std::int64_t));
-    }
-    ids += list.length;
+std::int64_t* RepeatedRows::write_list(const Source& source, std::size_t column,
+                                       std::int64_t* ids) {
+  const List list = list_of(source, column);
+  if (source.set->packed) {
+    const PackedIds& packed = source.set->packed->sparse[column];
+    widen_ids(packed.values + list.first * static_cast<std::size_t>(packed.width), packed.width,
+              list.length, ids);
+  } else if (list.length > 0) {
+    std::memcpy(ids, source.set->sparse[column].values + list.first,
+                list.length * sizeof(std::int64_t));
   }
+  return ids + list.length;
+}
+
+void RepeatedRows::write_lengths(std::size_t column, std::int32_t* lengths) const {
+  for (const std::uint32_t number : numbers_) {
+    *lengths++ = static_cast<std::int32_t>(list_of(sources_[number], column).length);
+  }
+}
+
+void RepeatedRows::write_ids(std::size_t column, std::int64_t* ids) const {
+  for (const std::uint32_t number : numbers_) ids = write_list(sources_[number], column, ids);
+}
+
+void RepeatedRows::write_unique_ids(std::size_t column, std::int64_t* ids) const {
+  for (const Source& source : sources_) ids = write_list(source, column, ids);
 }
 
 void RepeatedRows::write_dense(std::size_t column, std::size_t stride, float* values) const {

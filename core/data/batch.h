@@ -59,15 +59,19 @@ struct Batch {
   std::size_t whole_rows = 0;  ///< Of all ranks; `rows` if there is one.
   std::size_t dense_features = 0;
   std::size_t sparse_features = 0;
-  std::size_t num_ids = 0;
+  std::size_t num_ids = 0;          ///< In `ids`.
   float* labels = nullptr;          ///< [rows]
   float* dense = nullptr;           ///< [rows, dense_features], row-major
   std::int32_t* lengths = nullptr;  ///< [sparse_features, rows], key-major
-  std::int64_t* ids = nullptr;      ///< [num_ids], key-major
-  float* weights = nullptr;         ///< [rows], finite and >= 0; nullptr without weights.
+  /// [num_ids], key-major: those of all rows, or with `lists_once`, for a feature of `repeats`,
+  /// those of its different rows alone, in their order.
+  std::int64_t* ids = nullptr;
+  bool lists_once = false;
+  float* weights = nullptr;  ///< [rows], finite and >= 0; nullptr without weights.
   std::size_t extra_columns = 0;
   std::int64_t* extras = nullptr;  ///< [extra_columns, rows]: integers, or the bits of a float64.
-  /// For readers that do the work of rows which share their values once; the tensors have all rows.
+  /// For readers that do the work of rows which share their values once; all tensors but `ids` have
+  /// all rows.
   std::vector<BatchRepeats> repeats;
   Buffer storage;  ///< What the pointers point into.
   Position after;  ///< The loader's position after this batch was given out.

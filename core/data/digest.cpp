@@ -21,9 +21,16 @@ Digest Digest::of(const void* data, std::size_t size) {
 }
 
 Digest Digest::of_parts(std::initializer_list<Part> parts) {
+  return of_written([&parts](const auto& add) {
+    for (const Part& part : parts) add(part);
+  });
+}
+
+Digest Digest::of_written(
+    const std::function<void(const std::function<void(const Part&)>& add)>& write) {
   alignas(64) XXH3_state_t state;
   XXH3_128bits_reset(&state);
-  for (const Part& part : parts) XXH3_128bits_update(&state, part.data, part.size);
+  write([&state](const Part& part) { XXH3_128bits_update(&state, part.data, part.size); });
   return digest_of(XXH3_128bits_digest(&state));
 }
 

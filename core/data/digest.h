@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <string>
 
@@ -22,6 +23,9 @@ struct Digest {
   static Digest of(const void* data, std::size_t size);
   /// The digest of the concatenated parts.
   static Digest of_parts(std::initializer_list<Part> parts);
+  /// The digest of the concatenated parts that `write` hands to its argument.
+  static Digest of_written(
+      const std::function<void(const std::function<void(const Part&)>& add)>& write);
   /// The digest of this one followed by `next`: d(k) = XXH3-128(d(k-1), h(k)), CLI.md's chain.
   Digest then(const Digest& next) const;
   /// 32 lower-case hex digits.

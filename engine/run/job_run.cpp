@@ -113,7 +113,7 @@ FileSystems file_systems_of(const JobSpec& job, const JobRun::Hooks& hooks) {
 
 Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, const Hooks& hooks) {
   auto run = std::unique_ptr<JobRun>(  // NOLINT: the constructor is private.
-      new JobRun(job, rows, hooks.share));
+      new JobRun(job, rows, hooks));
   run->order_ = order_of(job, rows);
   DatasetOptions& options = run->options_ = dataset_options(job, hooks);
   run->counts_ = options.file_systems.counts();
@@ -365,6 +365,7 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
       .makes_splits = sharing.makes_splits,
       .groups = groups(),
       .share = share_,
+      .lists_once = lists_once_,
       .counts = remaining_ ? &*remaining_ : nullptr,
       .batch_threads = batch_threads(job_.pipeline.cpus)});
   source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);

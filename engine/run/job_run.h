@@ -44,6 +44,8 @@ class JobRun {
     /// The rank of a training that reads the training rows: all its batches are its share of those
     /// of the job. Counts the rows that remain, if some do not.
     RankShare share = {};
+    /// Whether the reader takes batches with Batch::lists_once.
+    bool lists_once = false;
   };
 
   ~JobRun();
@@ -160,7 +162,8 @@ class JobRun {
   void close();
 
  private:
-  JobRun(const JobSpec& job, Rows rows, RankShare share) : job_(job), rows_(rows), share_(share) {}
+  JobRun(const JobSpec& job, Rows rows, const Hooks& hooks)
+      : job_(job), rows_(rows), share_(hooks.share), lists_once_(hooks.lists_once) {}
   RowFilter filter() const;
   Status count();
   Result<Position> position_of(const LoaderState& saved);
@@ -170,6 +173,7 @@ class JobRun {
   const JobSpec& job_;
   const Rows rows_;
   const RankShare share_;
+  const bool lists_once_;
   std::shared_ptr<IoCounts> counts_;
   DatasetOptions options_;
   OrderSpec order_;

@@ -28,10 +28,6 @@ std::vector<std::string> stage_names(const TransformPlan& plan) {
   return names;
 }
 
-bool uses_gpu(const JobSpec& job, const std::string& command) {
-  return command == "train" && learns(job.trainer.model) && job.trainer.device.starts_with("cuda");
-}
-
 }  // namespace
 
 Session::Session(const JobSpec& job, Options options, RunDir held)
@@ -89,6 +85,7 @@ Status Session::open_run() {
   auto hooks = options_.events.hooks();
   if (!options_.index_of.empty()) hooks.index_from = options_.index_of + "/index";
   hooks.share = options_.share;
+  hooks.lists_once = options_.lists_once;
   auto run = JobRun::open(job_, JobRun::Rows::kTraining, hooks);
   if (!run) return pass(run);
   run_ = std::move(*run);
@@ -109,7 +106,8 @@ Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
     if (auto status = cpus_.set(job_.pipeline.cpus); !status) return status;
   }
   cpu_seconds_at_start_ = process_cpu_seconds();
-  energy_.emplace(EnergyMeter::Sources{.gpu = uses_gpu(job_, options_.command)});
+  energy_.emplace(
+      EnergyMeter::Sources{.gpu = options_.command == "train" && runs_on_gpu(job_.trainer)});
   if (auto started = run_->start(taken, max_batches, sharing); !started) return started;
   if (cluster_) {
     if (auto begun = cluster_->begin(*run_); !begun) return begun;

@@ -54,6 +54,8 @@ class Session {
     std::string index_of = {};
     /// The rank of a training that this session feeds.
     RankShare share = {};
+    /// Whether the consumer takes batches with Batch::lists_once.
+    bool lists_once = false;
   };
 
   /// Locks the job's folder, makes the cheap checks, limits the CPUs, and opens the cluster's

@@ -6,6 +6,7 @@
 
 #include "actors/epoch_order.h"
 #include "actors/pipeline.h"
+#include "actors/stage/batch_digest.h"
 #include "actors/stage/batcher.h"
 #include "actors/stage/permute.h"
 #include "actors/stage/stage_worker.h"
@@ -36,9 +37,9 @@ Status plain_share(UsualRun& run, std::size_t first, std::size_t stride) {
     decoded.columns = {};
     if (auto status = work.plan.run(columns, context); !status) return status;
     batcher.add(std::move(columns));
-    while (batcher.full()) chain = chain.then(Batcher::digest(batcher.cut()));
+    while (batcher.full()) chain = chain.then(digest_of(batcher.cut()));
   }
-  if (batcher.rows() > 0) chain = chain.then(Batcher::digest(batcher.cut()));
+  if (batcher.rows() > 0) chain = chain.then(digest_of(batcher.cut()));
   return {};
 }
 
@@ -107,7 +108,7 @@ Status time_stages(UsualRun& run, const std::vector<RawSplit>& splits, Measureme
   const auto batch = [&]() -> Status {
     rows += columns.rows;
     batcher.add(std::move(columns));
-    while (batcher.full()) Batcher::digest(batcher.cut());
+    while (batcher.full()) digest_of(batcher.cut());
     return {};
   };
   const auto load = [&]() -> Status {

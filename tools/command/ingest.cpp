@@ -94,7 +94,9 @@ Exit Ingest::run() {
   const auto guarded =
       guard_inputs(inputs_of(invocation_, job_), outputs_of(invocation_, job_), print_message);
   if (!guarded) return Exit::refused(guarded.error());
-  auto session = Session::open(job_, {.command = "ingest", .events = terminal_events()});
+  auto session = Session::open(job_, {.command = "ingest",
+                                      .events = terminal_events(),
+                                      .lists_once = invocation_.value("--dump").empty()});
   if (!session) return Exit::refused(session.error());
   session_ = std::move(*session);
   if (auto status = prepare(); !status) {

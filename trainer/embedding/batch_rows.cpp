@@ -53,7 +53,8 @@ Status RowFinder::measure(const Batch& batch, BatchRows& rows) {
       rows.share_starts[feature * rows.shares + share] += rows.first_id.back();
     }
     rows.first_id.push_back(rows.first_id.back() + sizes.kept);
-    batch_ids_.push_back(batch_ids_.back() + sizes.ids);
+    batch_ids_.push_back(batch_ids_.back() + sizes.stored);
+    rows.lookups += sizes.ids;
     negative = negative || sizes.negative;
   }
   if (negative) return refuse("has a list of negative length");
@@ -81,7 +82,8 @@ void RowFinder::measure_feature(const Batch& batch, std::size_t feature, BatchRo
   for (std::size_t i = 0; repeats != nullptr && i < repeats->unique; ++i) {
     kept += static_cast<std::size_t>(lengths[repeats->first_rows[i]]);
   }
-  sizes_[feature] = {.ids = ids, .kept = kept, .negative = least < 0};
+  const bool once = repeats != nullptr && batch.lists_once;
+  sizes_[feature] = {.ids = ids, .kept = kept, .stored = once ? kept : ids, .negative = least < 0};
 }
 
 /// The features that had most rows in the batch before come first, so that no member of the team is
@@ -150,7 +152,8 @@ void RowFinder::find_plain(const Batch& batch, std::size_t feature, KeySet& set,
   }
 }
 
-// The first rows of the lists ascend, so one pass over the lengths finds where their ids are.
+// The first rows of the lists ascend, so one pass over the lengths finds where their ids are, if
+// the batch has the ids of all rows.
 void RowFinder::find_repeated(const Batch& batch, std::size_t feature, KeySet& set,
                               BatchRows& rows) {
   const auto group = static_cast<std::size_t>(rows.repeats[feature]);
@@ -158,13 +161,15 @@ void RowFinder::find_repeated(const Batch& batch, std::size_t feature, KeySet& s
   const std::int32_t* lengths = batch.lengths + feature * batch.rows;
   const std::int64_t* ids = batch.ids + batch_ids_[feature];
   std::int32_t* place = rows.place.data() + rows.first_id[feature];
-  std::size_t row = 0;
+  std::size_t passed = 0;
   for (std::size_t i = 0; i < repeats.unique; ++i) {
-    for (; row < repeats.first_rows[i]; ++row) ids += lengths[row];
+    const std::size_t row = repeats.first_rows[i];
+    for (; !batch.lists_once && passed < row; ++passed) ids += lengths[passed];
     for (std::int32_t id = 0; id < lengths[row]; ++id) {
       const std::int64_t key = fold(ids[id], table_rows_[feature]);
       *place++ = set.place_of(key, set.look_up(key), times_[group][i], found_[feature]);
     }
+    if (batch.lists_once) ids += lengths[row];
   }
 }
 
@@ -202,7 +207,7 @@ Status RowFinder::find(const Batch& batch, std::size_t share_rows, BatchRows& ro
   rows.share_rows = share_rows;
   rows.shares = (batch.rows + share_rows - 1) / share_rows;
   rows.fetched_lookups = 0;
-  rows.lookups = batch.num_ids;
+  rows.lookups = 0;
   if (auto status = measure(batch, rows); !status) return status;
   rows.place.resize(rows.first_id.back());
   for_features([&](std::size_t feature) { find_feature(batch, feature, rows); });

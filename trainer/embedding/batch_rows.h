@@ -99,8 +99,9 @@ class RowFinder {
   };
 
   struct Sizes {
-    std::size_t ids = 0;   ///< Of the feature's lists in the batch.
-    std::size_t kept = 0;  ///< Of its lists in BatchRows.
+    std::size_t ids = 0;     ///< Of the feature's lists in the batch.
+    std::size_t kept = 0;    ///< Of its lists in BatchRows.
+    std::size_t stored = 0;  ///< In Batch::ids.
     bool negative = false;
   };
 

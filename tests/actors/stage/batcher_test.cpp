@@ -3,6 +3,7 @@
 #include <bit>
 #include <string>
 
+#include "actors/stage/batch_digest.h"
 #include "core/wire/column_frames.h"
 #include "tests/support/columns.h"
 
@@ -31,7 +32,7 @@ TEST_CASE("rows give the same batches however they are divided into sets", "[act
     const Batch right = parts.cut();
     REQUIRE(left.rows == wanted);
     CHECK(test::rows_of(left) == test::rows_of(right));
-    CHECK(Batcher::digest(left) == Batcher::digest(right));
+    CHECK(digest_of(left) == digest_of(right));
   }
   CHECK(whole.rows() == 0);
 }
@@ -56,7 +57,7 @@ TEST_CASE("threads that copy a large batch together give the batch that one thre
     const Batch right = together.cut();
     CHECK((left.rows < kRows || left.bytes() > (1 << 20)));  // Smaller ones wake no thread.
     CHECK(test::rows_of(left) == test::rows_of(right));
-    CHECK(Batcher::digest(left) == Batcher::digest(right));
+    CHECK(digest_of(left) == digest_of(right));
   }
 }
 
@@ -142,7 +143,7 @@ TEST_CASE("a digest tells labels, values, lengths and ids apart", "[actors][cutt
     change(columns);
     Batcher batcher(9, rows.pool);
     batcher.add(std::move(columns));
-    return Batcher::digest(batcher.cut());
+    return digest_of(batcher.cut());
   };
   const Digest plain = cut([](ColumnSet&) {});
   CHECK(plain == cut([](ColumnSet&) {}));
@@ -176,7 +177,7 @@ TEST_CASE("weights and extra columns of any pieces are those of one piece", "[ac
     const Batch right = parts.cut();
     REQUIRE(left.extra_columns == 2);
     CHECK(test::rows_of(left) == test::rows_of(right));
-    CHECK(Batcher::digest(left) == Batcher::digest(right));
+    CHECK(digest_of(left) == digest_of(right));
     CHECK(left.weights[3] == static_cast<float>(16 * number + 3) / 4);
     CHECK(left.extras[left.rows + 3] ==
           std::bit_cast<std::int64_t>(static_cast<double>(16 * number + 3)));
@@ -193,7 +194,7 @@ TEST_CASE("a digest covers weights and then extra columns, and nothing more with
     batcher.add(std::move(columns));
     return batcher.cut();
   };
-  const auto digest = [&](auto change) { return Batcher::digest(cut(change)); };
+  const auto digest = [&](auto change) { return digest_of(cut(change)); };
   const Digest both = digest([](ColumnSet&) {});
   CHECK(both != digest([](ColumnSet& columns) { columns.weights[8] = 9; }));
   CHECK(both != digest([](ColumnSet& columns) { columns.extras[0][0] = 9; }));

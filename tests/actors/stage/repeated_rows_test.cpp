@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/stage/batch_digest.h"
 #include "actors/stage/batcher.h"
 #include "actors/stage/permute.h"
 #include "core/base/random.h"
@@ -87,10 +88,13 @@ ColumnSet sent(const ColumnSet& columns, BufferPool& pool) {
   return std::move(came->columns);
 }
 
-std::vector<Batch> batches_of(std::vector<ColumnSet> parts, bool once, std::size_t lanes,
+enum class Columns { kPlain, kOnce, kOnceWithLists };
+
+std::vector<Batch> batches_of(std::vector<ColumnSet> parts, Columns columns, std::size_t lanes,
                               BufferPool& pool) {
   RankedBatches all{.share = {}, .columns = schema()};
-  if (!once) all.columns.repeated.clear();
+  if (columns == Columns::kPlain) all.columns.repeated.clear();
+  all.lists_once = columns == Columns::kOnceWithLists;
   Batcher batcher(32, pool, lanes, all);
   for (ColumnSet& part : parts) batcher.add(std::move(part));
   std::vector<Batch> batches;
@@ -104,16 +108,17 @@ TEST_CASE("batches of columns stored once are those of plain columns, bit for bi
     CAPTURE(seed);
     Memory memory;
     const std::size_t lanes = seed % 2 == 0 ? 1 : 4;
-    const auto plain = batches_of(parts_of(seed, false, memory.pool), false, lanes, memory.pool);
+    const auto plain =
+        batches_of(parts_of(seed, false, memory.pool), Columns::kPlain, lanes, memory.pool);
     auto parts = parts_of(seed, true, memory.pool);
     if (seed % 3 == 0) {  // some parts were made on another node
       parts[1] = sent(parts[1], memory.pool);
       parts[2] = sent(parts[2], memory.pool);
     }
-    const auto once = batches_of(std::move(parts), true, lanes, memory.pool);
+    const auto once = batches_of(std::move(parts), Columns::kOnce, lanes, memory.pool);
     REQUIRE(once.size() == plain.size());
     for (std::size_t i = 0; i < once.size(); ++i) {
-      CHECK(Batcher::digest(once[i]) == Batcher::digest(plain[i]));
+      CHECK(digest_of(once[i]) == digest_of(plain[i]));
     }
   }
 }
@@ -127,7 +132,7 @@ std::vector<std::int64_t> list_of(const Batch& batch, std::size_t feature, std::
 
 TEST_CASE("a batch says which of its rows share their values", "[actors][repeated_rows]") {
   Memory memory;
-  const auto batches = batches_of(parts_of(5, true, memory.pool), true, 1, memory.pool);
+  const auto batches = batches_of(parts_of(5, true, memory.pool), Columns::kOnce, 1, memory.pool);
   std::size_t shared = 0;
   for (const Batch& batch : batches) {
     REQUIRE(batch.repeats.size() == 2);
@@ -144,6 +149,23 @@ TEST_CASE("a batch says which of its rows share their values", "[actors][repeate
     }
   }
   CHECK(shared > 40);  // the rows do repeat
+}
+
+TEST_CASE("a batch with the lists of different rows alone has the digest of one with all",
+          "[actors][repeated_rows]") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    Memory memory;
+    const auto all = batches_of(parts_of(seed, true, memory.pool), Columns::kOnce, 1, memory.pool);
+    const auto once =
+        batches_of(parts_of(seed, true, memory.pool), Columns::kOnceWithLists, 1, memory.pool);
+    REQUIRE(once.size() == all.size());
+    for (std::size_t i = 0; i < once.size(); ++i) {
+      CHECK(once[i].lists_once);
+      CHECK(once[i].num_ids < all[i].num_ids);
+      REQUIRE(digest_of(once[i]) == digest_of(all[i]));
+    }
+  }
 }
 
 TEST_CASE("a reference to a repeated row that was not sent is refused", "[actors][repeated_rows]") {

@@ -1,5 +1,6 @@
 #include "actors/stage/split_frames.h"
 
+#include "actors/stage/batch_digest.h"
 #include "actors/stage/batcher.h"
 #include "tests/support/any_columns.h"
 
@@ -65,7 +66,7 @@ std::vector<std::string> batches(std::uint64_t seed, ByWire by_wire) {
   std::vector<std::string> found;
   while (batcher.rows() > 0) {
     const Batch batch = batcher.cut();
-    found.push_back(bytes_of(batch) + Batcher::digest(batch).hex());
+    found.push_back(bytes_of(batch) + digest_of(batch).hex());
   }
   return found;
 }

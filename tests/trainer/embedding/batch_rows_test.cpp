@@ -106,6 +106,26 @@ TEST_CASE("lists that rows share are looked through once, and counted for each r
   CHECK(rows.repeats_of(lists.batch, 1) == nullptr);
 }
 
+TEST_CASE("a batch may have lists that rows share once", "[trainer][embedding]") {
+  // Feature 0 of four rows: one id each; feature 1: [1 2] [9] [1 2] [9], of which two are stored;
+  // feature 2: one id each.
+  Lists lists(4, {1, 1, 1, 1, 2, 1, 2, 1, 1, 1, 1, 1}, {5, 6, 5, 5, 1, 2, 9, 8, 8, 7, 8});
+  const std::vector<std::uint32_t> numbers{0, 1, 0, 1};
+  const std::vector<std::uint32_t> first_rows{0, 1};
+  lists.batch.repeats.push_back({.features = {.sparse = {1}},
+                                 .unique = 2,
+                                 .numbers = numbers.data(),
+                                 .first_rows = first_rows.data()});
+  lists.batch.lists_once = true;
+  BatchRows rows;
+  REQUIRE(RowFinder({0, 0, 0}).find(lists.batch, 4, rows));
+  CHECK(rows.keys == std::vector<std::int64_t>{5, 6, 1, 2, 9, 8, 7});
+  CHECK(rows.times == std::vector<std::int32_t>{3, 1, 2, 2, 2, 3, 1});
+  CHECK(rows.lookups == 14);  // of all rows
+  lists.batch.num_ids = 14;
+  CHECK_FALSE(RowFinder({0, 0, 0}).find(lists.batch, 4, rows));
+}
+
 TEST_CASE("a team finds the rows that one thread finds", "[trainer][embedding]") {
   const std::size_t members = GENERATE(1, 3, 8);
   constexpr std::size_t kFeatures = 5;

@@ -25,7 +25,7 @@ using Storage = TrainerSpec::Storage;
 /// A batch in which rows share the lists of features 0 and 2, and with them the index that says so.
 struct SharedLists {
   SharedLists(std::shared_ptr<const Batch> drawn, std::size_t unique, std::uint64_t seed)
-      : base(std::move(drawn)), plain(*base, 0), once(*base, 0) {
+      : base(std::move(drawn)), plain(*base, 0), once(*base, 0), stored(*base, 0) {
     Random random(seed);
     std::vector<std::uint32_t> number_of(unique, ~0U);
     for (std::size_t row = 0; row < base->rows; ++row) {
@@ -38,18 +38,26 @@ struct SharedLists {
     }
     for (std::size_t feature = 0; feature < base->sparse_features; ++feature) {
       for (std::size_t row = 0; row < base->rows; ++row) {
-        append(feature, feature == 1 ? row : first_rows[numbers[row]]);
+        const bool shares = feature != 1;
+        append(feature, shares ? first_rows[numbers[row]] : row);
+        if (shares && first_rows[numbers[row]] != row) continue;
+        stored_ids.insert(stored_ids.end(), ids.end() - lengths.back(), ids.end());
       }
     }
-    for (View* view : {&plain, &once}) {
+    for (View* view : {&plain, &once, &stored}) {
       view->batch.lengths = lengths.data();
       view->batch.ids = ids.data();
       view->batch.num_ids = ids.size();
     }
-    once.batch.repeats.push_back({.features = {.sparse = {0, 2}},
-                                  .unique = first_rows.size(),
-                                  .numbers = numbers.data(),
-                                  .first_rows = first_rows.data()});
+    for (View* view : {&once, &stored}) {
+      view->batch.repeats.push_back({.features = {.sparse = {0, 2}},
+                                     .unique = first_rows.size(),
+                                     .numbers = numbers.data(),
+                                     .first_rows = first_rows.data()});
+    }
+    stored.batch.lists_once = true;
+    stored.batch.ids = stored_ids.data();
+    stored.batch.num_ids = stored_ids.size();
   }
 
   struct View {
@@ -77,8 +85,10 @@ struct SharedLists {
   std::vector<std::uint32_t> first_rows;
   std::vector<std::int32_t> lengths;
   std::vector<std::int64_t> ids;
+  std::vector<std::int64_t> stored_ids;
   View plain;
   View once;
+  View stored;  // with Batch::lists_once
 };
 
 struct Fixture {
@@ -144,14 +154,14 @@ TEST_CASE_METHOD(Fixture, "losses and weights agree with those of plain lists st
   }
 }
 
-TEST_CASE_METHOD(Fixture, "shared lists give the same bits with any number of threads",
+TEST_CASE_METHOD(Fixture, "shared lists give the same bits with any threads, stored once or not",
                  "[trainer][repeated_bags]") {
   auto one = model();
   spec.threads = 3;
   auto three = model();
   for (std::uint64_t number = 0; number < 4; ++number) {
     const SharedLists lists = batch(number);
-    CHECK(one->step(lists.once.batch).value() == three->step(lists.once.batch).value());
+    CHECK(one->step(lists.once.batch).value() == three->step(lists.stored.batch).value());
   }
   CHECK(test::state_of(*one) == test::state_of(*three));
 }
