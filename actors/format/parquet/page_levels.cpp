@@ -66,9 +66,10 @@ std::string PageLevels::take(const Page& page, bool repetition, std::uint8_t mos
     equal = true;
     return "";
   }
-  return read_bytes(reader, page.num_values, most, out.of(page.num_values))
-             ? ""
-             : "the levels of a page are not sound";
+  std::uint8_t* const to = out.of(page.num_values);
+  const bool sound = most == 1 ? reader.read_bits({to, page.num_values})
+                               : read_bytes(reader, page.num_values, most, to);
+  return sound ? "" : "the levels of a page are not sound";
 }
 
 std::string PageLevels::read(const Leaf& leaf, const Page& page) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/format/parquet/encoding/bit_unpack.h"
+#include "core/base/random.h"
 
 #include "tests/support/catch.h"
 
@@ -94,6 +95,35 @@ TEST_CASE("runs and packed numbers of every width are read in pieces of any size
     CHECK(found == wanted);
     Indices more(1);
     CHECK_FALSE(reader.read(more));
+  }
+}
+
+TEST_CASE("numbers of one bit are read as bytes in pieces of any size", "[actors][parquet]") {
+  Random random(3);
+  for (int round = 0; round < 200; ++round) {
+    std::string bytes;
+    for (int run = 0; run < 6; ++run) {
+      if (random.below(2) == 0) {
+        bytes += static_cast<char>((1 + random.below(40)) << 1);
+        bytes += static_cast<char>(random.below(2));
+      } else {
+        const std::size_t groups = 1 + random.below(5);
+        bytes += static_cast<char>(groups << 1 | 1);
+        for (std::size_t i = 0; i < groups; ++i) bytes += static_cast<char>(random.below(256));
+      }
+    }
+    const Padded padded(bytes);
+    RleReader numbers(padded.bytes(), 1);
+    RleReader bits(padded.bytes(), 1);
+    while (true) {
+      const std::size_t count = 1 + random.below(30);
+      std::vector<std::uint32_t> expected(count);
+      std::vector<std::uint8_t> read(count);
+      const bool there = numbers.read(expected);
+      REQUIRE(bits.read_bits(read) == there);
+      if (!there) break;
+      REQUIRE(std::ranges::equal(expected, read));
+    }
   }
 }
 

@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::size_t kGroup = 8;  // numbers; they take as many bytes as one has bits
 
+/// Bit i of `bits` as byte i.
+std::uint64_t spread_bits(std::uint8_t bits) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kBitOfByte = 0x8040201008040201;  // bit i of byte i
+  // A byte that is not 0 carries into its highest bit.
+  return (((bits * kOnes) & kBitOfByte) + 0x7f * kOnes) >> 7 & kOnes;
+}
+
 }  // namespace
 
 bool RleReader::next_run() {
@@ -73,6 +81,41 @@ bool RleReader::read(std::span<std::uint32_t> out) {
       equal_ -= count;
     } else {
       read_packed(out.first(count));
+    }
+    out = out.subspan(count);
+  }
+  return true;
+}
+
+void RleReader::read_packed_bits(std::span<std::uint8_t> out) {
+  // Bits that do not fill a byte go the way of all numbers.
+  const auto read_few = [&](std::size_t count) {
+    std::array<std::uint32_t, kGroup> few{};
+    read_packed(std::span(few).first(count));
+    std::copy_n(few.data(), count, out.data());
+    out = out.subspan(count);
+  };
+  if (in_group_ > 0) read_few(std::min(out.size(), kGroup - in_group_));
+  const std::size_t whole = out.size() / kGroup;
+  for (std::size_t i = 0; i < whole; ++i) {
+    const std::uint64_t bytes = spread_bits(static_cast<std::uint8_t>(at_[i]));
+    std::memcpy(out.data() + i * kGroup, &bytes, kGroup);
+  }
+  at_ += whole;
+  packed_ -= whole * kGroup;
+  out = out.subspan(whole * kGroup);
+  if (!out.empty()) read_few(out.size());
+}
+
+bool RleReader::read_bits(std::span<std::uint8_t> out) {
+  while (!out.empty()) {
+    if (equal_ == 0 && packed_ == 0 && !next_run()) return false;
+    const std::size_t count = std::min(out.size(), std::max(equal_, packed_));
+    if (equal_ > 0) {
+      std::memset(out.data(), static_cast<int>(value_), count);
+      equal_ -= count;
+    } else {
+      read_packed_bits(out.first(count));
     }
     out = out.subspan(count);
   }

@@ -22,6 +22,9 @@ class RleReader {
   /// Fills `out` with the next numbers. Returns false if there are fewer, or a run is not sound.
   bool read(std::span<std::uint32_t> out);
 
+  /// The same for numbers of one bit each, as bytes.
+  bool read_bits(std::span<std::uint8_t> out);
+
   /// Consumes at most `most` numbers that one run says are equal: returns how many, and `value`.
   /// 0 if the next numbers are packed or there are no more.
   std::size_t take_equal(std::size_t most, std::uint32_t& value);
@@ -34,6 +37,7 @@ class RleReader {
   bool next_run();
   void read_packed(std::span<std::uint32_t> out);
   void read_group(std::span<std::uint32_t> out);
+  void read_packed_bits(std::span<std::uint8_t> out);
 
   const char* at_ = nullptr;
   const char* end_ = nullptr;
