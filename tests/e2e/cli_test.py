@@ -183,6 +183,9 @@ class CommandLine(Scenario):
         columns = {column["name"]: column for column in shown["columns"]}
         self.assertEqual(columns["int_col"]["codecs"], ["SNAPPY"])
         self.assertTrue(columns["int_col"]["encodings"])
+        self.assertEqual(columns["int_col"]["in_a_row"], 1)  # two different rows
+        self.assertEqual(columns["timestamp_col"]["in_a_row"], 1)
+        self.assertEqual(columns["double_col"]["in_a_row"], 1)
         looked = self.forebay("doctor", path, "--json").json
         self.assertEqual([check["status"] for check in looked["checks"]], ["ok", "ok"])
         self.assertEqual(looked["layout"]["rows_per_group"], 2)

@@ -1,6 +1,6 @@
 """Columns that repeat over neighbouring rows are stored once, and nobody can tell from the batches."""
 from support.cluster import Cluster
-from support.harness import Scenario, main
+from support.harness import Running, Scenario, main
 from support.requests import COLUMNS, REPEATED, csv_text, request_rows
 
 CSV = {"format": "csv", "paths": ["a.csv"], "csv.list_delimiter": "|"}
@@ -74,6 +74,17 @@ class Dedup(Scenario):
         _, once = self.both(job)
         self.assertGreater(once["strata"], 2)
         self.assertGreater(once["dedup_ratio"], 6)
+        job.tables["trainer"] = {"evaluate_share": 0.5}
+        self.both(job)
+
+    def test_inspect_says_how_often_values_come_in_a_row(self):
+        text, rows = self.requests(requests=500, order={"shuffle": False})
+        self.assert_done(text.run("convert", "--raw", "--out", "made", "--json"))
+        runs = 1 + sum(row[4] != before[4] for row, before in zip(rows[1:], rows))
+        for path in (text.folder / "a.csv", *text.folder.glob("made/*.parquet")):
+            shown = self.assert_done(Running(("inspect", str(path), "--json"), text.folder).wait())["files"][0]
+            history = next(column for column in shown["columns"] if column["name"] == "history")
+            self.assertAlmostEqual(history["in_a_row"], len(rows) / runs, delta=1, msg=path)
 
     def test_a_state_goes_on_with_and_without(self):
         job, _ = self.requests(order={"batch_size": 100, "epochs": 1})

@@ -9,8 +9,10 @@
 
 #include "actors/format/npy/arrays.h"
 #include "actors/format/parquet/footer.h"
+#include "actors/format/parquet/repeat_sample.h"
 #include "actors/input/file_system.h"
 #include "core/base/text/printable.h"
+#include "core/data/buffer_pool.h"
 #include "engine/job/quantity.h"
 #include "tools/inspect/inspect.h"
 #include "tools/inspect/parquet_layout.h"
@@ -18,6 +20,8 @@
 
 namespace forebay {
 namespace {
+
+constexpr std::size_t kSampleMemory = std::size_t{512} << 20;
 
 // A column over all row groups.
 struct ColumnSum {
@@ -50,9 +54,10 @@ std::string joined_by_comma(const std::vector<std::string>& texts) {
   return joined;
 }
 
-void show_leaves(FileReport& report, const parquet::Footer& footer) {
+void show_leaves(FileReport& report, const parquet::Footer& footer,
+                 const std::vector<parquet::RepeatSample>& repeats) {
   std::vector<std::vector<std::string>> rows = {
-      {"column", "type", "encodings", "codec", "bytes", "unpacked", "page index"}};
+      {"column", "type", "encodings", "codec", "bytes", "unpacked", "in a row", "page index"}};
   std::vector<JsonObject> columns;
   for (std::size_t i = 0; i < footer.leaves.size(); ++i) {
     const parquet::Leaf& leaf = footer.leaves[i];
@@ -60,7 +65,9 @@ void show_leaves(FileReport& report, const parquet::Footer& footer) {
     const auto encodings = encoding_names(sum.encodings);
     rows.push_back({printable(leaf.name, kMostShown), printable(leaf.type, kMostShown),
                     joined_by_comma(encodings), joined_by_comma(sum.codecs), format_size(sum.bytes),
-                    format_size(sum.unpacked), sum.indexed ? "yes" : "no"});
+                    format_size(sum.unpacked),
+                    repeats[i].rows == 0 ? "-" : format_number(repeats[i].in_a_row(), 1),
+                    sum.indexed ? "yes" : "no"});
     columns.push_back(JsonObject()
                           .add("name", leaf.name)
                           .add("type", leaf.type)
@@ -70,6 +77,7 @@ void show_leaves(FileReport& report, const parquet::Footer& footer) {
                           .add("bytes", sum.bytes)
                           .add("uncompressed_bytes", sum.unpacked)
                           .add("values", sum.values)
+                          .add("in_a_row", repeats[i].in_a_row())
                           .add("page_index", sum.indexed));
   }
   for (std::string& line : align_columns(rows)) report.lines.push_back("  " + std::move(line));
@@ -79,6 +87,10 @@ void show_leaves(FileReport& report, const parquet::Footer& footer) {
 Result<FileReport> report_parquet(const InputFile& file) {
   auto footer = parquet::read_footer(file);
   if (!footer) return pass(footer);
+  MemoryBudget budget(kSampleMemory);
+  BufferPool pool(budget);
+  auto repeats = parquet::sample_repeats(file, *footer, pool);
+  if (!repeats) return pass(repeats);
   std::vector<std::size_t> all(footer->leaves.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   ParquetLayouts layouts;
@@ -96,7 +108,7 @@ Result<FileReport> report_parquet(const InputFile& file) {
       footer->writer.empty() ? "" : "; written by " + printable(footer->writer, kMostShown);
   report.lines.push_back(std::to_string(footer->leaves.size()) + " columns, " +
                          describe_groups(layout) + writer + "; format = \"parquet\"");
-  show_leaves(report, *footer);
+  show_leaves(report, *footer, *repeats);
   const auto problems = problems_of(layout);
   if (problems.empty()) report.lines.emplace_back("its layout suits training");
   for (const LayoutProblem& problem : problems) {

@@ -25,6 +25,12 @@ struct Chunk {
   std::uint64_t index_offset = 0;  ///< Of its offset index.
   std::uint32_t index_bytes = 0;   ///< 0: no index.
   std::uint32_t encodings = 0;     ///< A bit for each, by its number in parquet.thrift.
+
+  /// The most bytes of a page once decompressed.
+  std::uint64_t page_bytes() const {
+    constexpr std::uint64_t kUnknown = std::uint64_t{1} << 31;  // pages' sizes are 32-bit numbers
+    return uncompressed_bytes == 0 ? kUnknown : uncompressed_bytes;
+  }
 };
 
 struct Group {

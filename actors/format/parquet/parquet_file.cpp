@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::uint64_t kMostIndexBytes = std::uint64_t{256} << 20;  // of a file
 constexpr std::uint64_t kMostGrainRows = std::numeric_limits<std::int32_t>::max() - 1;
-constexpr std::uint64_t kUnknownPage = std::uint64_t{1} << 31;  // pages' sizes are 32-bit numbers
 
 /// The wanted columns of a row group that has rows.
 struct WantedGroup {
@@ -159,8 +158,7 @@ class ParquetFile final : public UnitFile {
     const Chunk& chunk = column.chunk;
     leaf.codec = chunk.codec;
     leaf.values = chunk.values;
-    // Some writers leave the size out.
-    leaf.page_bytes = chunk.uncompressed_bytes == 0 ? kUnknownPage : chunk.uncompressed_bytes;
+    leaf.page_bytes = chunk.page_bytes();
     if (column.pages.empty()) return add_range(ranges, chunk.offset, chunk.bytes, leaf);
     add_range(ranges, chunk.offset, column.dictionary_bytes(), leaf);
     const PageSpan span = pages_of(column, grain.first_row, grain.first_row + grain.rows);

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "actors/format/parquet/footer.h"
 #include "actors/format/parquet/parquet_format.h"
+#include "actors/format/parquet/repeat_sample.h"
 #include "actors/output/footer_writer.h"
 #include "actors/output/group_encoder.h"
 #include "tests/actors/output/made_batch.h"
@@ -197,7 +199,7 @@ TEST_CASE("repeated columns are stored once while they are decoded, and dealt by
     columns[1].values[static_cast<std::size_t>(i)] = i / 5;
     columns[2].values[static_cast<std::size_t>(i)] = i / 10;
   }
-  columns[0].values[21] = 3;  // damaged
+  columns[0].values[40] = 3;  // damaged
   const std::string bytes = ParquetBytes::file_of(columns, {.group_rows = 32});
   const ColumnSpec chosen{.label = "label", .dense = {"value"}, .sparse = {"id"}};
   ColumnSpec grouped = chosen;
@@ -219,11 +221,31 @@ TEST_CASE("repeated columns are stored once while they are decoded, and dealt by
   // Each of 13 different rows is stored once, but that of rows 30 to 34 in the sets of both grains.
   CHECK(compare(2, all) == RepeatCount{.rows = 63, .unique = 14, .bytes = 63 * 12});
   DecodeOptions dealt = all;
-  dealt.deal = RowDeal{.runs = 3, .key = 5};
-  compare(1, dealt);
+  dealt.deal = RowDeal{.runs = 7, .key = 11};
+  CHECK(once.decode(0, 1, dealt).is_dealt);
+  CHECK(compare(1, dealt) == RepeatCount{.rows = 32, .unique = 7, .bytes = 32 * 12});
   DecodeOptions training = all;
   training.filter = RowFilter(RowFilter::Keep::kTraining, 1, 0.5);
   CHECK(compare(2, training).rows < 63);
+}
+
+TEST_CASE("a sample says how often the values of each column come in a row", "[actors][parquet]") {
+  std::vector<ParquetColumn> columns = columns_of(3000);
+  for (std::int64_t i = 0; i < 3000; ++i) columns[1].values[static_cast<std::size_t>(i)] = i / 6;
+  columns[1].dictionary = true;
+  const OpenParquet parquet(ParquetBytes::file_of(columns, {.group_rows = 1200}));
+  MemoryBudget budget(1 << 28);
+  BufferPool pool(budget);
+  const auto footer = parquet::read_footer(*parquet.file);
+  REQUIRE(footer);
+  const auto samples = parquet::sample_repeats(*parquet.file, *footer, pool);
+  REQUIRE(samples);
+  REQUIRE(samples->size() == 3);
+  CHECK((*samples)[0].in_a_row() == 1);  // 0 1 0 1
+  CHECK((*samples)[1].rows == 1200);     // of the first row group
+  CHECK((*samples)[1].different == 200);
+  CHECK((*samples)[1].in_a_row() == 6);
+  CHECK(parquet::RepeatSample{}.in_a_row() == 0);
 }
 
 TEST_CASE("weights and extra columns stay with the rows that are left", "[actors][parquet]") {

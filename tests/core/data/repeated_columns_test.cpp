@@ -208,6 +208,22 @@ TEST_CASE("columns that store the same rows stay where they are if few repeat",
   CHECK_FALSE(joined({1, 0, 0, 1}, rows.data()));
 }
 
+TEST_CASE("columns with an entry for each row stay where they are if all rows differ",
+          "[core][repeated_columns]") {
+  Memory memory;
+  for (const bool repeats : {false, true}) {
+    DistinctColumns distinct;
+    distinct.columns.rows = 3;
+    const std::int64_t last = repeats ? 2 : 3;
+    distinct.columns.sparse = {lists_of({{1}, {2}, {last}}, distinct.columns, memory.pool)};
+    const std::int64_t* const values = distinct.columns.sparse[0].values;
+    distinct.stored = {{}};
+    std::vector<UniqueRow> rows(3);
+    const ColumnSet set = join_distinct(std::move(distinct), 0, rows.data(), memory.pool);
+    CHECK((set.sparse[0].values == values) == !repeats);
+  }
+}
+
 TEST_CASE("rows that are named are gathered once, in the order in which they are named",
           "[core][repeated_columns]") {
   Memory memory;
