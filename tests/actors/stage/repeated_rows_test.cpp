@@ -30,7 +30,7 @@ struct Memory {
 const Schema& schema() {
   static const Schema schema = [] {
     Schema made{{"d0", "d1"}, {{"s0", 0}, {"s1", 0}, {"s2", 0}, {"s3", 0}}};
-    made.repeated = {{.dense = {1}, .sparse = {0, 2}}, {.sparse = {1}}};
+    made.repeated = {{.dense = {1}, .sparse = {0, 2}}, {.sparse = {3}}};
     return made;
   }();
   return schema;
