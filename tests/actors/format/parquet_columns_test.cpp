@@ -37,7 +37,7 @@ std::string packed(const std::string& bytes) { return '\x03' + bytes; }
 template <class T>
 std::string plain(const std::vector<T>& values) {
   std::string bytes(values.size() * sizeof(T), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
 
