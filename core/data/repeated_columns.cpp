@@ -9,20 +9,21 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/data/copied_set.h"
 
 namespace forebay {
 namespace {
+
+using copying::copied_set;
+using copying::ids_of;
+using copying::Source;
+using copying::Width;
 
 /// StoredRows in which only the first row is.
 std::vector<std::uint8_t> first_row_of(std::size_t rows) {
   std::vector<std::uint8_t> stored(rows, 0);
   if (rows > 0) stored.front() = 1;
   return stored;
-}
-
-std::span<const std::int64_t> ids_of(const SparseColumn& column, std::size_t row) {
-  const std::size_t first = column.first_id(row);
-  return {column.values + first, column.first_id(row + 1) - first};
 }
 
 void mark_lists(const SparseColumn& column, std::vector<std::uint8_t>& differs) {
@@ -46,119 +47,6 @@ void mark_values(const T* values, std::vector<std::uint8_t>& differs) {
 void mark_column(const SparseColumn& column, std::vector<std::uint8_t>& differs) {
   if (column.offsets != nullptr) return mark_lists(column, differs);
   mark_values<std::uint64_t>(column.values, differs);
-}
-
-/// A row of a set, to be copied.
-struct Source {
-  const ColumnSet* set = nullptr;
-  std::size_t row = 0;
-};
-
-/// Copies column `column` of each source row.
-template <class SourceOf>
-void copy_dense(std::size_t rows, std::size_t column, const SourceOf& source_of, float* to) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    const Source source = source_of(row);
-    to[row] = source.set->dense[column][source.row];
-  }
-}
-
-template <class SourceOf>
-std::size_t ids_in(std::size_t rows, std::size_t column, const SourceOf& source_of) {
-  std::size_t ids = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const Source source = source_of(row);
-    ids += ids_of(source.set->sparse[column], source.row).size();
-  }
-  return ids;
-}
-
-/// `to` has offsets, unless every list has one id.
-template <class SourceOf>
-void copy_sparse(std::size_t rows, std::size_t column, const SourceOf& source_of,
-                 const SparseColumn& to) {
-  if (to.offsets != nullptr) to.offsets[0] = 0;
-  std::int64_t* end = to.values;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const Source source = source_of(row);
-    const auto ids = ids_of(source.set->sparse[column], source.row);
-    if (!ids.empty()) std::memcpy(end, ids.data(), ids.size_bytes());
-    end += ids.size();
-    if (to.offsets != nullptr) to.offsets[row + 1] = static_cast<std::int32_t>(end - to.values);
-  }
-}
-
-template <class SourceOf>
-bool has_one_each(std::size_t rows, std::size_t column, const SourceOf& source_of) {
-  const ColumnSet* last = nullptr;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const ColumnSet* set = source_of(row).set;
-    if (set == std::exchange(last, set)) continue;
-    if (set->sparse[column].offsets != nullptr) return false;
-  }
-  return true;
-}
-
-/// The memory that a copied list column takes.
-struct ListShape {
-  std::size_t rows = 0;
-  std::size_t ids = 0;
-  bool is_list = false;  // has offsets
-
-  std::size_t bytes() const {
-    return SlabCarver::aligned<std::int64_t>(ids) +
-           (is_list ? SlabCarver::aligned<std::int32_t>(rows + 1) : 0);
-  }
-  SparseColumn carve(SlabCarver& carver) const {
-    SparseColumn column;
-    column.values = carver.take<std::int64_t>(ids);
-    if (is_list) column.offsets = carver.take<std::int32_t>(rows + 1);
-    return column;
-  }
-};
-
-template <class SourceOf>
-ListShape shape_of(std::size_t rows, std::size_t column, const SourceOf& source_of) {
-  return {.rows = rows,
-          .ids = ids_in(rows, column, source_of),
-          .is_list = !has_one_each(rows, column, source_of)};
-}
-
-/// How many columns of each kind a copied set has.
-struct Width {
-  std::size_t dense = 0;
-  std::size_t sparse = 0;
-
-  static Width of(const FeatureGroup& group) { return {group.dense.size(), group.sparse.size()}; }
-};
-
-/// Copies the first columns of each source row into one slab. `source_of(column, row)` counts the
-/// dense columns first.
-template <class SourceOf>
-ColumnSet copied_set(std::size_t rows, const Width& width, const SourceOf& source_of,
-                     BufferPool& pool) {
-  const auto sources = [&](std::size_t column) {
-    return [&source_of, column](std::size_t row) { return source_of(column, row); };
-  };
-  ColumnSet set;
-  set.rows = rows;
-  std::vector<ListShape> shapes;
-  std::size_t bytes = width.dense * SlabCarver::aligned<float>(rows);
-  for (std::size_t i = 0; i < width.sparse; ++i) {
-    shapes.push_back(shape_of(rows, i, sources(width.dense + i)));
-    bytes += shapes.back().bytes();
-  }
-  set.slabs.push_back(pool.take(bytes));
-  SlabCarver carver(set.slabs.back().data());
-  for (std::size_t i = 0; i < width.dense; ++i) {
-    set.dense.push_back(carver.take<float>(rows));
-    copy_dense(rows, i, sources(i), set.dense.back());
-  }
-  for (std::size_t i = 0; i < width.sparse; ++i) {
-    set.sparse.push_back(shapes[i].carve(carver));
-    copy_sparse(rows, i, sources(width.dense + i), set.sparse.back());
-  }
-  return set;
 }
 
 /// Where the columns of a group have each row of `columns`.
@@ -236,12 +124,15 @@ std::vector<std::vector<std::uint32_t>> times_named(const RepeatedColumns& colum
   return times;
 }
 
-/// Bytes of the values and list lengths of a row.
-std::uint64_t plain_bytes(const ColumnSet& set, std::size_t row) {
-  std::uint64_t bytes = set.dense.size() * sizeof(float);
+/// Bytes of the values and list lengths of a set's rows, each as often as `times` says.
+std::uint64_t plain_bytes(const ColumnSet& set, const std::vector<std::uint32_t>& times) {
+  const auto rows = std::accumulate(times.begin(), times.end(), std::uint64_t{0});
+  std::uint64_t bytes = rows * set.dense.size() * sizeof(float);
   for (const SparseColumn& column : set.sparse) {
-    bytes += ids_of(column, row).size_bytes();
-    if (column.offsets != nullptr) bytes += sizeof(std::int32_t);
+    if (column.offsets != nullptr) bytes += rows * sizeof(std::int32_t);
+    for (std::size_t row = 0; row < times.size(); ++row) {
+      bytes += times[row] * ids_of(column, row).size_bytes();
+    }
   }
   return bytes;
 }
@@ -293,11 +184,9 @@ RepeatCount count_repeats(const RepeatedColumns& columns, std::size_t rows) {
   RepeatCount count{.rows = rows};
   const std::vector<std::vector<std::uint32_t>> times = times_named(columns, rows);
   for (std::size_t i = 0; i < times.size(); ++i) {
-    for (std::size_t row = 0; row < times[i].size(); ++row) {
-      if (times[i][row] == 0) continue;
-      ++count.unique;
-      count.bytes += times[i][row] * plain_bytes(*columns.sets[i], row);
-    }
+    const auto unnamed = std::ranges::count(times[i], std::uint32_t{0});
+    count.unique += times[i].size() - static_cast<std::size_t>(unnamed);
+    count.bytes += plain_bytes(*columns.sets[i], times[i]);
   }
   return count;
 }
@@ -341,8 +230,8 @@ ColumnSet join_distinct(DistinctColumns distinct, std::uint32_t set, UniqueRow* 
                         BufferPool& pool) {
   const std::vector<std::uint8_t> stored = stored_rows_of(distinct);
   const std::size_t unique = number_rows(stored, set, references);
-  std::vector<std::vector<std::uint32_t>>
-      entries;  // by column; empty: numbered like the set's rows
+  // By column; empty: its entries are numbered like the rows of the set.
+  std::vector<std::vector<std::uint32_t>> entries;
   bool all_are_numbered = true;
   for (const std::vector<std::uint8_t>& column : distinct.stored) {
     const bool is_numbered = column.empty() ? unique == stored.size() : column == stored;
@@ -377,18 +266,18 @@ std::size_t stored_once_bytes(const Schema& schema, std::size_t rows, std::size_
 float* plain_dense(ColumnSet& columns, std::size_t group, std::size_t column, BufferPool& pool) {
   columns.slabs.push_back(pool.take(columns.rows * sizeof(float)));
   auto* to = columns.slabs.back().as<float>();
-  copy_dense(columns.rows, column, sources_in(columns.repeated[group]), to);
+  copying::copy_dense(columns.rows, column, sources_in(columns.repeated[group]), to);
   return to;
 }
 
 SparseColumn plain_sparse(ColumnSet& columns, std::size_t group, std::size_t column,
                           BufferPool& pool) {
   const auto source_of = sources_in(columns.repeated[group]);
-  const ListShape shape = shape_of(columns.rows, column, source_of);
+  const copying::ListShape shape = copying::shape_of(columns.rows, column, source_of);
   columns.slabs.push_back(pool.take(shape.bytes()));
   SlabCarver carver(columns.slabs.back().data());
   const SparseColumn to = shape.carve(carver);
-  copy_sparse(columns.rows, column, source_of, to);
+  copying::copy_sparse(columns.rows, column, source_of, to);
   return to;
 }
 
