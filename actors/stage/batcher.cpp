@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "actors/stage/set_columns.h"
 #include "core/base/check.h"
 #include "core/data/buffer_pool.h"
 
@@ -15,91 +15,6 @@ namespace {
 
 /// The bytes from which a batch is worth waking other threads.
 constexpr std::size_t kTeamBytes = 1 << 20;
-
-/// Index of the first id of `row` in the ids of sparse feature `feature`.
-std::size_t id_at(const ColumnSet& columns, std::size_t feature, std::size_t row) {
-  if (columns.packed) return columns.packed->sparse[feature].first_id(row);
-  return columns.sparse[feature].first_id(row);
-}
-
-std::size_t num_dense(const ColumnSet& columns) {
-  return columns.packed ? columns.packed->dense.size() : columns.dense.size();
-}
-
-std::size_t num_sparse(const ColumnSet& columns) {
-  return columns.packed ? columns.packed->sparse.size() : columns.sparse.size();
-}
-
-void copy_labels(const ColumnSet& columns, std::size_t begin, std::size_t end, float* out) {
-  if (!columns.packed) {
-    std::memcpy(out, columns.labels + begin, (end - begin) * sizeof(float));
-    return;
-  }
-  for (const std::byte* at = columns.packed->labels + begin; begin < end; ++begin) {
-    *out++ = static_cast<float>(*at++);
-  }
-}
-
-/// Transposes columns to rows, a tile at a time, so that the rows being written stay in the
-/// first-level cache. Columns received over the network may be unaligned, so values are copied as
-/// bytes.
-template <class Column>
-void interleave(const std::vector<Column>& columns, std::size_t begin, std::size_t end,
-                float* out) {
-  constexpr std::size_t kTile = 64;
-  const std::size_t width = columns.size();
-  for (std::size_t tile = begin; tile < end; tile += kTile) {
-    const std::size_t tile_end = std::min(end, tile + kTile);
-    for (std::size_t column = 0; column < width; ++column) {
-      if (columns[column] == nullptr) continue;  // stored once, elsewhere
-      const auto* from = reinterpret_cast<const std::byte*>(columns[column]);
-      float* to = out + (tile - begin) * width + column;
-      for (std::size_t row = tile; row < tile_end; ++row, to += width) {
-        std::memcpy(to, from + row * sizeof(float), sizeof(float));
-      }
-    }
-  }
-}
-
-void fill_plain_dense(const ColumnSet& columns, std::size_t begin, std::size_t end, float* out) {
-  if (columns.packed) return interleave(columns.packed->dense, begin, end, out);
-  interleave(columns.dense, begin, end, out);
-}
-
-/// The bytes of the weights, or of extra column `extra`, wherever they came from.
-const std::byte* weights_of(const ColumnSet& columns) {
-  return columns.packed ? columns.packed->weights
-                        : reinterpret_cast<const std::byte*>(columns.weights);
-}
-const std::byte* extra_of(const ColumnSet& columns, std::size_t extra) {
-  return columns.packed ? columns.packed->extras[extra]
-                        : reinterpret_cast<const std::byte*>(columns.extras[extra]);
-}
-std::size_t num_extras(const ColumnSet& columns) {
-  return columns.packed ? columns.packed->extras.size() : columns.extras.size();
-}
-
-void fill_ids(const ColumnSet& columns, std::size_t feature, std::size_t first, std::size_t count,
-              std::int64_t* out) {
-  if (!columns.packed) {
-    std::memcpy(out, columns.sparse[feature].values + first, count * sizeof(std::int64_t));
-    return;
-  }
-  const PackedIds& ids = columns.packed->sparse[feature];
-  widen_ids(ids.values + first * static_cast<std::size_t>(ids.width), ids.width, count, out);
-}
-
-void fill_lengths(const ColumnSet& columns, std::size_t feature, std::size_t begin, std::size_t end,
-                  std::int32_t* out) {
-  const std::int32_t* offsets =
-      columns.packed ? columns.packed->sparse[feature].offsets : columns.sparse[feature].offsets;
-  if (offsets == nullptr) {
-    const std::uint32_t each = columns.packed ? columns.packed->sparse[feature].each : 1;
-    std::fill_n(out, end - begin, static_cast<std::int32_t>(each));
-    return;
-  }
-  for (std::size_t row = begin; row < end; ++row) *out++ = offsets[row + 1] - offsets[row];
-}
 
 /// Writes which rows share their values.
 BatchRepeats index_of(const RepeatedRows& rows, const FeatureGroup& features, SlabCarver& carver) {
@@ -256,7 +171,8 @@ Batch Batcher::cut() {
 std::vector<std::size_t> Batcher::first_ids_of(const std::vector<Slice>& parts,
                                                const std::vector<RepeatedRows>& repeated) const {
   std::vector<std::size_t> first_ids = {0};
-  for (std::size_t feature = 0; feature < num_sparse(*parts.front().columns); ++feature) {
+  for (std::size_t feature = 0; feature < SetColumns(*parts.front().columns).num_sparse();
+       ++feature) {
     first_ids.push_back(first_ids.back() + ids_of(parts, repeated, feature));
   }
   return first_ids;
@@ -281,7 +197,7 @@ void Batcher::fill(const std::vector<Slice>& parts, const std::vector<RepeatedRo
 void Batcher::fill_labels(const std::vector<Slice>& parts, Batch& batch) {
   float* labels = batch.labels;
   for (const Slice& part : parts) {
-    copy_labels(*part.columns, part.begin, part.end, labels);
+    SetColumns(*part.columns).copy_labels(part.begin, part.end, labels);
     labels += part.rows();
   }
 }
@@ -303,7 +219,7 @@ void Batcher::fill_dense(const std::vector<Slice>& parts, const std::vector<Repe
                          Batch& batch) const {
   float* dense = batch.dense;
   for (const Slice& part : parts) {
-    fill_plain_dense(*part.columns, part.begin, part.end, dense);
+    SetColumns(*part.columns).copy_dense(part.begin, part.end, dense);
     dense += part.rows() * batch.dense_features;
   }
   for (std::size_t group = 0; group < repeated.size(); ++group) {
@@ -327,10 +243,11 @@ void Batcher::fill_feature(std::size_t feature, const std::vector<Slice>& parts,
                             : rows.write_ids(place.column, ids);
   }
   for (const Slice& part : parts) {
-    const std::size_t begin = id_at(*part.columns, feature, part.begin);
-    const std::size_t count = id_at(*part.columns, feature, part.end) - begin;
-    fill_ids(*part.columns, feature, begin, count, ids);
-    fill_lengths(*part.columns, feature, part.begin, part.end, lengths);
+    const SetColumns columns(*part.columns);
+    const std::size_t begin = columns.first_id(feature, part.begin);
+    const std::size_t count = columns.first_id(feature, part.end) - begin;
+    columns.copy_ids(feature, begin, count, ids);
+    columns.copy_lengths(feature, part.begin, part.end, lengths);
     ids += count;
     lengths += part.rows();
   }
@@ -341,14 +258,12 @@ void Batcher::fill_rest(const std::vector<Slice>& parts, Batch& batch) {
   std::int64_t* extras = batch.extras;
   for (const Slice& part : parts) {
     if (weights == nullptr) break;
-    const std::byte* from = weights_of(*part.columns) + part.begin * sizeof(float);
-    std::memcpy(weights, from, part.rows() * sizeof(float));
+    SetColumns(*part.columns).copy_weights(part.begin, part.end, weights);
     weights += part.rows();
   }
   for (std::size_t extra = 0; extra < batch.extra_columns; ++extra) {
     for (const Slice& part : parts) {
-      const std::byte* from = extra_of(*part.columns, extra) + part.begin * sizeof(std::int64_t);
-      std::memcpy(extras, from, part.rows() * sizeof(std::int64_t));
+      SetColumns(*part.columns).copy_extra(extra, part.begin, part.end, extras);
       extras += part.rows();
     }
   }
@@ -363,7 +278,8 @@ std::size_t Batcher::ids_of(const std::vector<Slice>& parts,
   }
   std::size_t ids = 0;
   for (const Slice& part : parts) {
-    ids += id_at(*part.columns, feature, part.end) - id_at(*part.columns, feature, part.begin);
+    const SetColumns columns(*part.columns);
+    ids += columns.first_id(feature, part.end) - columns.first_id(feature, part.begin);
   }
   return ids;
 }
@@ -372,8 +288,9 @@ Batch Batcher::room_for(const std::vector<Slice>& parts, const std::vector<Repea
                         std::size_t num_ids) {
   using Carve = SlabCarver;
   Batch batch;
-  batch.dense_features = num_dense(*parts.front().columns);
-  batch.sparse_features = num_sparse(*parts.front().columns);
+  const SetColumns columns(*parts.front().columns);
+  batch.dense_features = columns.num_dense();
+  batch.sparse_features = columns.num_sparse();
   for (const Slice& part : parts) batch.rows += part.rows();
   batch.num_ids = num_ids;
   batch.lists_once = ranked_.lists_once && !repeated.empty();
@@ -382,8 +299,8 @@ Batch Batcher::room_for(const std::vector<Slice>& parts, const std::vector<Repea
     index_bytes +=
         Carve::aligned<std::uint32_t>(batch.rows) + Carve::aligned<std::uint32_t>(group.unique());
   }
-  const bool weighted = weights_of(*parts.front().columns) != nullptr;
-  batch.extra_columns = num_extras(*parts.front().columns);
+  const bool weighted = columns.has_weights();
+  batch.extra_columns = columns.num_extras();
   const std::size_t extra_values = batch.rows * batch.extra_columns;
   const std::size_t dense_values = batch.rows * batch.dense_features;
   const std::size_t lists = batch.rows * batch.sparse_features;
