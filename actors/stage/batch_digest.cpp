@@ -1,9 +1,9 @@
 #include "actors/stage/batch_digest.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <vector>
 
 namespace forebay {
@@ -48,9 +48,7 @@ void add_ids(const Batch& batch, const AddPart& add) {
       continue;
     }
     const std::int32_t* const lengths = batch.lengths + feature * batch.rows;
-    std::size_t count = 0;
-    for (std::size_t row = 0; row < batch.rows; ++row)
-      count += static_cast<std::size_t>(lengths[row]);
+    const auto count = std::accumulate(lengths, lengths + batch.rows, std::size_t{0});
     add({ids, count * sizeof(std::int64_t)});
     ids += count;
   }

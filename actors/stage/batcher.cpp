@@ -171,8 +171,8 @@ Batch Batcher::cut() {
 std::vector<std::size_t> Batcher::first_ids_of(const std::vector<Slice>& parts,
                                                const std::vector<RepeatedRows>& repeated) const {
   std::vector<std::size_t> first_ids = {0};
-  for (std::size_t feature = 0; feature < SetColumns(*parts.front().columns).num_sparse();
-       ++feature) {
+  const std::size_t features = SetColumns(*parts.front().columns).num_sparse();
+  for (std::size_t feature = 0; feature < features; ++feature) {
     first_ids.push_back(first_ids.back() + ids_of(parts, repeated, feature));
   }
   return first_ids;

@@ -1,7 +1,8 @@
 #include "actors/stage/repeated_rows.h"
 
-#include <cstring>
 #include <map>
+
+#include "actors/stage/set_columns.h"
 
 namespace forebay {
 namespace {
@@ -34,13 +35,6 @@ class SetPlaces {
   std::map<const ColumnSet*, std::vector<std::size_t>> of_columns_;
   std::size_t rows_ = 0;
 };
-
-float dense_value(const ColumnSet& set, std::size_t column, std::size_t row) {
-  if (!set.packed) return set.dense[column][row];
-  float value = 0;
-  std::memcpy(&value, set.packed->dense[column] + row * sizeof(float), sizeof(float));
-  return value;
-}
 
 }  // namespace
 
@@ -83,26 +77,15 @@ void RepeatedRows::measure(std::size_t features) {
 }
 
 RepeatedRows::List RepeatedRows::list_of(const Source& source, std::size_t column) {
-  const std::size_t row = source.row;
-  if (source.set->packed) {
-    const PackedIds& ids = source.set->packed->sparse[column];
-    return {ids.first_id(row), ids.first_id(row + 1) - ids.first_id(row)};
-  }
-  const SparseColumn& ids = source.set->sparse[column];
-  return {ids.first_id(row), ids.first_id(row + 1) - ids.first_id(row)};
+  const SetColumns set(*source.set);
+  const std::size_t first = set.first_id(column, source.row);
+  return {first, set.first_id(column, source.row + 1) - first};
 }
 
 std::int64_t* RepeatedRows::write_list(const Source& source, std::size_t column,
                                        std::int64_t* ids) {
   const List list = list_of(source, column);
-  if (source.set->packed) {
-    const PackedIds& packed = source.set->packed->sparse[column];
-    widen_ids(packed.values + list.first * static_cast<std::size_t>(packed.width), packed.width,
-              list.length, ids);
-  } else if (list.length > 0) {
-    std::memcpy(ids, source.set->sparse[column].values + list.first,
-                list.length * sizeof(std::int64_t));
-  }
+  if (list.length > 0) SetColumns(*source.set).copy_ids(column, list.first, list.length, ids);
   return ids + list.length;
 }
 
@@ -122,7 +105,7 @@ void RepeatedRows::write_unique_ids(std::size_t column, std::int64_t* ids) const
 
 void RepeatedRows::write_dense(std::size_t column, std::size_t stride, float* values) const {
   for (const std::uint32_t number : numbers_) {
-    *values = dense_value(*sources_[number].set, column, sources_[number].row);
+    *values = SetColumns(*sources_[number].set).dense(column, sources_[number].row);
     values += stride;
   }
 }

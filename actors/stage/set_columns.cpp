@@ -30,6 +30,13 @@ void interleave(const std::vector<Column>& columns, std::size_t begin, std::size
 
 }  // namespace
 
+float SetColumns::dense(std::size_t feature, std::size_t row) const {
+  if (!set_.packed) return set_.dense[feature][row];
+  float value = 0;
+  std::memcpy(&value, set_.packed->dense[feature] + row * sizeof(float), sizeof(float));
+  return value;
+}
+
 void SetColumns::copy_labels(std::size_t begin, std::size_t end, float* out) const {
   if (!set_.packed) {
     std::memcpy(out, set_.labels + begin, (end - begin) * sizeof(float));

@@ -29,6 +29,8 @@ class SetColumns {
                        : set_.sparse[feature].first_id(row);
   }
 
+  float dense(std::size_t feature, std::size_t row) const;
+
   // Rows [begin, end) of a column.
   void copy_labels(std::size_t begin, std::size_t end, float* out) const;
   void copy_weights(std::size_t begin, std::size_t end, float* out) const;

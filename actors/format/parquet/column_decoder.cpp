@@ -12,7 +12,6 @@ namespace forebay::parquet {
 namespace {
 
 constexpr const char* kFewRows = "the pages hold fewer rows than their metadata say";
-constexpr const char* kManyIds = "more ids than the metadata say";
 constexpr const char* kPastEnd = "a dictionary index past the dictionary's end";
 constexpr const char* kUnsoundIndices = "the dictionary indices of a page are not sound";
 

@@ -12,6 +12,8 @@
 
 namespace forebay::parquet {
 
+inline constexpr const char* kManyIds = "more ids than the metadata say";
+
 /// The lists of a column that differ from the list of the row before.
 ///
 /// Gets the lists page by page, as keys: whatever the page stores for an id, such as its index in
@@ -33,7 +35,7 @@ class DistinctLists {
   template <class Key, class Convert>
   std::string add(std::span<const Key> keys, std::span<const std::int32_t> ends,
                   const Convert& convert) {
-    if (keys.size() > room_ - ids_ - open_ids_) return "more ids than the metadata say";
+    if (keys.size() > room_ - ids_ - open_ids_) return kManyIds;
     const auto list_of = [&](std::size_t row) {
       return keys.subspan(end_of(ends, row - 1), end_of(ends, row) - end_of(ends, row - 1));
     };
@@ -58,9 +60,6 @@ class DistinctLists {
     close();
     return std::move(stored_);
   }
-
-  /// The lists that are stored.
-  const SparseColumn& lists() const { return to_; }
 
  private:
   static std::size_t end_of(std::span<const std::int32_t> ends, std::size_t row) {

@@ -122,11 +122,12 @@ class GrainDecoder {
   /// Takes memory for all rows and for as many ids as the pages can hold.
   std::optional<BadRow> reserve() {
     for (IdColumn& column : ids_) {
-      for (const LoadedGrain& grain : grains_) {
+      for (LoadedGrain& grain : grains_) {
         column.is_list |= grain.head.leaves[column.leaf].most_repetition > 0;
         auto most = grain.most_ids(column.leaf);
         if (!most) return problem_of(grain, column.leaf, most.error().message);
         column.ids.room += *most;
+        grain.room.push_back(*most);
       }
       if (column.ids.room > kMostIds)
         return problem_of(grains_.front(), column.leaf, "more ids than can be read at once");
@@ -212,7 +213,7 @@ class GrainDecoder {
     const bool keeps_all = sound && options_.filter.keeps_all();
     // Only the rows that remain are dealt, and those of all grains together.
     if (keeps_all && grains_.size() == 1 && options_.deal) dealt_.begin(*options_.deal, rows);
-    if (auto problem = begin_groups(grain)) return problem;
+    begin_groups(grain);
     if (auto problem = decode_extras(grain)) return problem;
     for (std::size_t leaf = 0; leaf < wanted_.leaves.size(); ++leaf) {
       if (wanted_.leaves[leaf].use != Use::kDense) continue;
@@ -233,18 +234,15 @@ class GrainDecoder {
   }
 
   /// Takes memory for the columns of a grain that are in groups.
-  std::optional<BadRow> begin_groups(const LoadedGrain& grain) {
+  void begin_groups(const LoadedGrain& grain) {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       std::vector<RepeatedGroup::Room> room;
       for (const std::size_t sparse : wanted_.schema.repeated[i].sparse) {
-        const std::size_t leaf = wanted_.sparse[sparse];
-        const auto most = grain.most_ids(leaf);
-        if (!most) return problem_of(grain, leaf, most.error().message);
-        room.push_back({.ids = *most, .is_list = grain.head.leaves[leaf].most_repetition > 0});
+        const GrainLeaf& leaf = grain.head.leaves[wanted_.sparse[sparse]];
+        room.push_back({.ids = grain.room[sparse], .is_list = leaf.most_repetition > 0});
       }
       groups_[i].begin(grain.head.rows, room);
     }
-    return std::nullopt;
   }
 
   template <class Value>

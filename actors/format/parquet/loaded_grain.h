@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "actors/format/parquet/column_decoder.h"
 #include "actors/format/parquet/grain_head.h"
@@ -16,7 +17,8 @@ namespace forebay::parquet {
 struct LoadedGrain {
   const BlockRef* block = nullptr;
   GrainHead head;
-  std::span<const char> pages;  ///< What follows the head.
+  std::span<const char> pages;         ///< What follows the head.
+  std::vector<std::size_t> room = {};  ///< Of each sparse column: most_ids(), once it is known.
 
   std::span<const char> pages_of(std::size_t leaf) const {
     return pages.subspan(head.leaves[leaf].begin, head.leaves[leaf].bytes);

@@ -72,12 +72,13 @@ void RleReader::read_packed(std::span<std::uint32_t> out) {
   }
 }
 
-bool RleReader::read(std::span<std::uint32_t> out) {
+template <class Number, class ReadPacked>
+bool RleReader::read_runs(std::span<Number> out, const ReadPacked& read_packed) {
   while (!out.empty()) {
     if (equal_ == 0 && packed_ == 0 && !next_run()) return false;
     const std::size_t count = std::min(out.size(), std::max(equal_, packed_));
     if (equal_ > 0) {
-      std::fill_n(out.data(), count, value_);
+      std::fill_n(out.data(), count, static_cast<Number>(value_));
       equal_ -= count;
     } else {
       read_packed(out.first(count));
@@ -85,6 +86,10 @@ bool RleReader::read(std::span<std::uint32_t> out) {
     out = out.subspan(count);
   }
   return true;
+}
+
+bool RleReader::read(std::span<std::uint32_t> out) {
+  return read_runs(out, [this](std::span<std::uint32_t> some) { read_packed(some); });
 }
 
 void RleReader::read_packed_bits(std::span<std::uint8_t> out) {
@@ -108,18 +113,7 @@ void RleReader::read_packed_bits(std::span<std::uint8_t> out) {
 }
 
 bool RleReader::read_bits(std::span<std::uint8_t> out) {
-  while (!out.empty()) {
-    if (equal_ == 0 && packed_ == 0 && !next_run()) return false;
-    const std::size_t count = std::min(out.size(), std::max(equal_, packed_));
-    if (equal_ > 0) {
-      std::memset(out.data(), static_cast<int>(value_), count);
-      equal_ -= count;
-    } else {
-      read_packed_bits(out.first(count));
-    }
-    out = out.subspan(count);
-  }
-  return true;
+  return read_runs(out, [this](std::span<std::uint8_t> some) { read_packed_bits(some); });
 }
 
 std::size_t RleReader::take_equal(std::size_t most, std::uint32_t& value) {

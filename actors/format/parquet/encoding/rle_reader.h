@@ -35,6 +35,9 @@ class RleReader {
 
  private:
   bool next_run();
+  /// Fills `out` run by run; `read_packed(part)` reads packed numbers.
+  template <class Number, class ReadPacked>
+  bool read_runs(std::span<Number> out, const ReadPacked& read_packed);
   void read_packed(std::span<std::uint32_t> out);
   void read_group(std::span<std::uint32_t> out);
   void read_packed_bits(std::span<std::uint8_t> out);
