@@ -32,15 +32,10 @@ Batcher::Batcher(std::size_t batch_size, BufferPool& pool, std::size_t lanes, Ra
     : batch_size_(batch_size),
       pool_(pool),
       ranked_(std::move(ranked)),
-      sparse_(ranked_.columns.sparse.size()),
+      sparse_(places_in_groups(ranked_.columns.repeated, &FeatureGroup::sparse,
+                               ranked_.columns.sparse.size())),
       lanes_(lanes) {
   FOREBAY_CHECK(std::has_single_bit(lanes) && batch_size % lanes == 0);
-  const std::vector<FeatureGroup>& groups = ranked_.columns.repeated;
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    for (std::size_t i = 0; i < groups[group].sparse.size(); ++i) {
-      sparse_[groups[group].sparse[i]] = {.group = group, .column = i};
-    }
-  }
 }
 
 // The rows were dealt in turn and ended with the lane whose turn is last, since a batch was full:
@@ -236,8 +231,8 @@ void Batcher::fill_feature(std::size_t feature, const std::vector<Slice>& parts,
   std::int64_t* ids = batch.ids + first_id;
   std::int32_t* lengths = batch.lengths + feature * batch.rows;
   if (is_repeated(feature)) {
-    const Repeated& place = sparse_[feature];
-    const RepeatedRows& rows = repeated[*place.group];
+    const PlaceInGroup& place = *sparse_[feature];
+    const RepeatedRows& rows = repeated[place.group];
     rows.write_lengths(place.column, lengths);
     return batch.lists_once ? rows.write_unique_ids(place.column, ids)
                             : rows.write_ids(place.column, ids);
@@ -272,8 +267,8 @@ void Batcher::fill_rest(const std::vector<Slice>& parts, Batch& batch) {
 std::size_t Batcher::ids_of(const std::vector<Slice>& parts,
                             const std::vector<RepeatedRows>& repeated, std::size_t feature) const {
   if (is_repeated(feature)) {
-    const Repeated& place = sparse_[feature];
-    const RepeatedRows& rows = repeated[*place.group];
+    const PlaceInGroup& place = *sparse_[feature];
+    const RepeatedRows& rows = repeated[place.group];
     return ranked_.lists_once ? rows.unique_ids(place.column) : rows.num_ids(place.column);
   }
   std::size_t ids = 0;

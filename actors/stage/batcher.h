@@ -10,6 +10,7 @@
 #include "core/base/thread/thread_team.h"
 #include "core/data/batch.h"
 #include "core/data/column_set.h"
+#include "core/data/places_in_groups.h"
 #include "core/data/schema.h"
 
 namespace forebay {
@@ -87,19 +88,13 @@ class Batcher {
     std::vector<std::size_t> borders;
   };
 
-  /// A feature's group of repeated columns, if it is in one, and its place there.
-  struct Repeated {
-    std::optional<std::size_t> group;
-    std::size_t column = 0;
-  };
-
   std::size_t add_rows(ColumnSet columns, std::size_t rows, const PartialRows* part);
   static void put(Lane& lane, Slice slice);
   static std::size_t take(Lane& lane, std::size_t rows, std::vector<Slice>& taken);
   Taken take_batch();
   RowRange share_of(const Taken& taken) const;
   bool is_repeated(std::size_t feature) const {
-    return feature < sparse_.size() && sparse_[feature].group;
+    return feature < sparse_.size() && sparse_[feature].has_value();
   }
   std::vector<RepeatedRows> repeated_in(const std::vector<Slice>& parts) const;
   static std::vector<Slice> within(const std::vector<Slice>& slices, const RowRange& rows);
@@ -125,7 +120,7 @@ class Batcher {
   BufferPool& pool_;
   RankedBatches ranked_;
   ThreadTeam* team_ = nullptr;
-  std::vector<Repeated> sparse_;  // [sparse features]
+  std::vector<std::optional<PlaceInGroup>> sparse_;  // [sparse features]
   std::vector<Lane> lanes_;
   std::size_t turn_ = 0;  // lane_in_turn() gets the next row left over
   std::deque<Set> sets_;

@@ -8,19 +8,16 @@ namespace forebay {
 RepeatedFields::RepeatedFields(const ColumnChoice& choice, std::string_view text)
     : text_(text),
       groups_(choice.schema.repeated.size()),
-      dense_(choice.dense.size(), kNoGroup),
-      sparse_(choice.sparse.size(), kNoGroup),
+      dense_(places_in_groups(choice.schema.repeated, &FeatureGroup::dense, choice.dense.size())),
+      sparse_(
+          places_in_groups(choice.schema.repeated, &FeatureGroup::sparse, choice.sparse.size())),
       stored_(groups_.size()) {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const FeatureGroup& features = choice.schema.repeated[i];
-    for (const std::size_t feature : features.dense) {
-      dense_[feature] = i;
+    for (const std::size_t feature : features.dense)
       groups_[i].columns.push_back(choice.dense[feature]);
-    }
-    for (const std::size_t feature : features.sparse) {
-      sparse_[feature] = i;
+    for (const std::size_t feature : features.sparse)
       groups_[i].columns.push_back(choice.sparse[feature]);
-    }
   }
 }
 

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "actors/format/column_choice.h"
 #include "actors/format/csv/csv_row.h"
+#include "core/data/places_in_groups.h"
 
 namespace forebay {
 
@@ -38,13 +40,15 @@ class RepeatedFields {
     bool repeats = false;                // the row compared last
   };
 
-  static constexpr std::size_t kNoGroup = ~std::size_t{0};
-  bool repeats(std::size_t group) const { return group != kNoGroup && groups_[group].repeats; }
+  using Places = std::vector<std::optional<PlaceInGroup>>;
+  bool repeats(const std::optional<PlaceInGroup>& place) const {
+    return place && groups_[place->group].repeats;
+  }
 
   std::string_view text_;
   std::vector<Group> groups_;
-  std::vector<std::size_t> dense_;   // [dense features]: its group
-  std::vector<std::size_t> sparse_;  // [sparse features]
+  Places dense_;   // [dense features]
+  Places sparse_;  // [sparse features]
   std::vector<std::vector<std::uint8_t>> stored_;
 };
 

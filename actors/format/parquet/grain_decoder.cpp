@@ -16,6 +16,7 @@
 #include "actors/format/parquet/grain_labels.h"
 #include "actors/format/parquet/loaded_grain.h"
 #include "actors/format/parquet/repeated_group.h"
+#include "core/data/places_in_groups.h"
 #include "core/data/repeated_columns.h"
 
 namespace forebay::parquet {
@@ -23,24 +24,18 @@ namespace {
 
 constexpr std::size_t kMostIds = std::numeric_limits<std::int32_t>::max();  // offsets are 32-bit
 
-/// Where a column is that belongs to a group of repeated columns.
-struct InGroup {
-  std::size_t group = 0;
-  std::size_t column = 0;  ///< Of its kind in the group.
-};
-
 /// A sparse column of the result.
 struct IdColumn {
   std::size_t leaf = 0;
   bool is_list = false;
   IdSink ids = {};  ///< Of a column in a group only `room` is used.
-  std::optional<InGroup> repeated = std::nullopt;
+  std::optional<PlaceInGroup> repeated = std::nullopt;
 };
 
 /// A dense column of the result.
 struct DenseColumn {
   std::size_t place = 0;  ///< In ColumnFill::dense, if it is not in a group.
-  std::optional<InGroup> repeated = std::nullopt;
+  std::optional<PlaceInGroup> repeated = std::nullopt;
 };
 
 BadRow place_in(const LoadedGrain& grain, std::uint64_t row, std::string reason) {
@@ -105,18 +100,12 @@ class GrainDecoder {
 
   /// Finds out which columns go to groups.
   void place_columns() {
-    dense_.resize(wanted_.dense.size());
-    for (const std::size_t leaf : wanted_.sparse) ids_.push_back({.leaf = leaf});
     const std::vector<FeatureGroup>& groups = wanted_.schema.repeated;
-    for (std::size_t group = 0; group < groups.size(); ++group) {
-      for (std::size_t i = 0; i < groups[group].dense.size(); ++i)
-        dense_[groups[group].dense[i]].repeated = InGroup{group, i};
-      for (std::size_t i = 0; i < groups[group].sparse.size(); ++i)
-        ids_[groups[group].sparse[i]].repeated = InGroup{group, i};
-    }
-    for (DenseColumn& column : dense_) {
-      if (!column.repeated) column.place = plain_dense_++;
-    }
+    for (const auto& place : places_in_groups(groups, &FeatureGroup::dense, wanted_.dense.size()))
+      dense_.push_back({.place = place ? 0 : plain_dense_++, .repeated = place});
+    const auto places = places_in_groups(groups, &FeatureGroup::sparse, wanted_.sparse.size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      ids_.push_back({.leaf = wanted_.sparse[i], .repeated = places[i]});
   }
 
   /// Takes memory for all rows and for as many ids as the pages can hold.
