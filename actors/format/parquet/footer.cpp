@@ -166,6 +166,14 @@ class Checked {
 
 }  // namespace
 
+bool overlap(std::vector<Chunk> chunks) {
+  std::ranges::sort(chunks, {}, &Chunk::offset);
+  const auto share = [](const Chunk& one, const Chunk& next) {
+    return next.offset - one.offset < one.bytes;
+  };
+  return std::ranges::adjacent_find(chunks, share) != chunks.end();
+}
+
 Result<Footer> read_footer(const InputFile& file) {
   auto bytes = footer_bytes(file);
   if (!bytes) return pass(bytes);

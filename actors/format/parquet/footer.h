@@ -33,6 +33,9 @@ struct Chunk {
   }
 };
 
+/// Whether two chunks share bytes, as those of no sound file do.
+bool overlap(std::vector<Chunk> chunks);
+
 struct Group {
   std::uint64_t rows = 0;
   std::vector<Chunk> chunks;  ///< One a leaf, in the order of Footer::leaves.

@@ -34,14 +34,6 @@ struct Grain {
   std::uint64_t rows = 0;
 };
 
-bool overlap(const WantedGroup& group) {
-  for (std::size_t i = 0; i + 1 < group.in_file.size(); ++i) {
-    const Chunk& chunk = group.columns[group.in_file[i]].chunk;
-    if (group.columns[group.in_file[i + 1]].chunk.offset - chunk.offset < chunk.bytes) return true;
-  }
-  return false;
-}
-
 /// The columns of a file as the job stores them.
 struct FileLeaves {
   std::vector<Leaf> leaves;  ///< In the order of WantedColumns::leaves.
@@ -210,13 +202,14 @@ class GroupMaker {
     if (from.rows == 0) return {};
     WantedGroup group{
         .number = number, .rows = from.rows, .columns = {}, .in_file = {}, .begins = {0}};
-    for (const std::size_t place : places)
-      group.columns.push_back({.chunk = from.chunks[place], .pages = {}});
+    std::vector<Chunk> chunks;
+    for (const std::size_t place : places) chunks.push_back(from.chunks[place]);
+    if (overlap(chunks)) return corrupt(group, ": two columns share bytes");
+    for (const Chunk& chunk : chunks) group.columns.push_back({.chunk = chunk, .pages = {}});
     group.in_file.resize(places.size());
     std::iota(group.in_file.begin(), group.in_file.end(), std::size_t{0});
     std::ranges::sort(group.in_file, {},
                       [&group](std::size_t column) { return group.columns[column].chunk.offset; });
-    if (overlap(group)) return corrupt(group, ": two columns share bytes");
     groups_.push_back(std::move(group));
     return {};
   }

@@ -48,15 +48,6 @@ Leaf by_its_bits(Leaf leaf) {
   return leaf;
 }
 
-/// Whether two ranges share bytes, as those of no sound file do.
-bool overlap(std::vector<ReadRange> ranges) {
-  std::ranges::sort(ranges, {}, &ReadRange::offset);
-  const auto shares = [](const ReadRange& one, const ReadRange& next) {
-    return one.offset + one.out.size() > next.offset;
-  };
-  return std::ranges::adjacent_find(ranges, shares) != ranges.end();
-}
-
 /// Compares the rows of one column after the other; keeps memory for their ids.
 class ColumnSampler {
  public:
@@ -112,7 +103,7 @@ Result<std::vector<RepeatSample>> sample_repeats(const InputFile& file, const Fo
   std::vector<RepeatSample> samples(footer.leaves.size());
   const auto group =
       std::ranges::find_if(footer.groups, [](const Group& each) { return each.rows > 0; });
-  if (group == footer.groups.end() || samples.empty()) return samples;
+  if (group == footer.groups.end() || samples.empty() || overlap(group->chunks)) return samples;
   const std::size_t each = std::min(kMostBytes / samples.size(), kColumnBytes);
   std::vector<Buffer> pages;
   std::vector<ReadRange> ranges;
@@ -121,7 +112,6 @@ Result<std::vector<RepeatSample>> sample_repeats(const InputFile& file, const Fo
     pages.push_back(pool.take(bytes));
     ranges.push_back({chunk.offset, {pages.back().as<char>(), bytes}});
   }
-  if (overlap(ranges)) return samples;
   if (auto read = file.begin_read(ranges)->wait(); !read) return pass(read);
   ColumnSampler sampler(pool);
   for (std::size_t i = 0; i < samples.size(); ++i) {
