@@ -203,6 +203,7 @@ class GroupMaker {
     WantedGroup group{
         .number = number, .rows = from.rows, .columns = {}, .in_file = {}, .begins = {0}};
     std::vector<Chunk> chunks;
+    chunks.reserve(places.size());
     for (const std::size_t place : places) chunks.push_back(from.chunks[place]);
     if (overlap(chunks)) return corrupt(group, ": two columns share bytes");
     for (const Chunk& chunk : chunks) group.columns.push_back({.chunk = chunk, .pages = {}});
