@@ -1,6 +1,6 @@
-#include <vector>
+#include "trainer/torch/kernels/factorisation.h"
 
-#include "trainer/torch/kernels/interaction.h"
+#include <vector>
 
 #include "tests/support/catch.h"
 

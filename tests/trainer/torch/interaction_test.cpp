@@ -43,11 +43,12 @@ TEST_CASE("an interaction's gradient is that of each dot product", "[trainer][in
 }
 
 TEST_CASE("interactions of any size agree with the plain formula", "[trainer][interaction]") {
-  const std::size_t dim = GENERATE(1, 7, 16, 32);
-  const std::size_t vectors = GENERATE(1, 2, 17, 27);
+  const std::size_t dim = GENERATE(1, 7, 8, 16, 20, 32, 61);
+  const std::size_t vectors = GENERATE(1, 2, 9, 17, 27, 34);
+  const bool in_avx512 = GENERATE(false, true) && machine_has_avx512();
   const std::size_t rows = 3;
-  INFO(vectors << " vectors of " << dim);
-  const Interaction interaction{vectors, dim};
+  INFO(vectors << " vectors of " << dim << (in_avx512 ? ", in registers of 512 bits" : ""));
+  const Interaction interaction{vectors, dim, in_avx512};
   const auto z = some_values(rows * vectors * dim, 1);
   const auto gradient = some_values(rows * interaction.width(), 2);
   std::vector<float> out(rows * interaction.width() + Interaction::kSlack);
@@ -83,4 +84,24 @@ TEST_CASE("interactions of any size agree with the plain formula", "[trainer][in
       }
     }
   }
+}
+
+TEST_CASE("the width of registers changes no bit of an interaction", "[trainer][interaction]") {
+  const std::size_t dim = GENERATE(5, 16, 64);
+  const std::size_t vectors = GENERATE(3, 20, 33);
+  const std::size_t rows = 2;
+  const auto z = some_values(rows * vectors * dim, 3);
+  const auto made_by = [&](bool in_avx512) {
+    const Interaction interaction{vectors, dim, in_avx512};
+    const auto gradient = some_values(rows * interaction.width(), 4);
+    std::vector<float> out(rows * interaction.width() + Interaction::kSlack);
+    std::vector<float> bottom(rows * dim), pooled((vectors - 1) * rows * dim);
+    interaction.forward(z.data(), rows, out.data());
+    interaction.backward(z.data(), gradient.data(), rows, bottom.data(), pooled.data(), rows * dim);
+    out.resize(rows * interaction.width());
+    out.insert(out.end(), bottom.begin(), bottom.end());
+    out.insert(out.end(), pooled.begin(), pooled.end());
+    return out;
+  };
+  CHECK(made_by(false) == made_by(machine_has_avx512()));
 }

@@ -14,3 +14,24 @@
 
 /// Inlined into each clone that calls it.
 #define FOREBAY_INLINE [[gnu::always_inline]] inline
+
+/// Compiles a function for machines with AVX-512 alone: call it only if machine_has_avx512().
+#if defined(__x86_64__)
+#define FOREBAY_AVX512_COMPILES 1
+#define FOREBAY_AVX512 [[gnu::target("avx512f,fma")]]
+#else
+#define FOREBAY_AVX512_COMPILES 0
+#endif
+
+namespace forebay {
+
+inline bool machine_has_avx512() {
+#if FOREBAY_AVX512_COMPILES
+  static const bool has = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("fma");
+  return has;
+#else
+  return false;
+#endif
+}
+
+}  // namespace forebay

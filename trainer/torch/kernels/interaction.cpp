@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "trainer/torch/kernels/clones.h"
@@ -9,193 +10,227 @@
 namespace forebay {
 namespace {
 
-// A block is one AVX register. GCC 12 takes wider vectors apart through the stack on machines
-// without AVX-512, which makes a product ten times as slow.
-constexpr std::size_t kBlock = 8;
-using Block = float __attribute__((vector_size(kBlock * sizeof(float)), aligned(4)));
-/// Vectors whose products with a block of others are made together, each sum in a register.
-constexpr std::size_t kTile = 4;
+/// Vector registers. Wider ones than a function is compiled for would be taken apart through the
+/// stack by GCC 12.
+using Sse = float __attribute__((vector_size(16), aligned(4)));
+using Avx = float __attribute__((vector_size(32), aligned(4)));
+using Avx512 = float __attribute__((vector_size(64), aligned(4)));
 
-FOREBAY_INLINE void load(const float* from, Block& block) {
-  std::memcpy(&block, from, sizeof(block));
-}
+/// Vectors whose sums are made together, enough of them to hide the latency of an addition.
+constexpr std::size_t kTile = 8;
 
-/// Writes the products of `count` vectors, kTile at most, from number `first` on with all vectors
-/// before them. `zt` is [dim, padded], the vectors as columns; `pairs` has the products of all
-/// vectors, those of vector i from i · (i - 1) / 2 on. Each product is summed from the first
-/// dimension to the last.
-FOREBAY_INLINE void dots_of(const float* z, const float* zt, std::size_t first, std::size_t count,
-                            std::size_t dim, std::size_t padded, float* pairs) {
-  const float* own[kTile];
-  for (std::size_t k = 0; k < kTile; ++k) own[k] = z + (first + (k < count ? k : 0)) * dim;
-  for (std::size_t other = 0; other + 1 < first + count; other += kBlock) {
-    Block sums[kTile] = {};
-    for (std::size_t d = 0; d < dim; ++d) {
-      Block column;
-      load(zt + d * padded + other, column);
-      for (std::size_t k = 0; k < kTile; ++k) sums[k] += own[k][d] * column;
+/// Columns of a matrix of `vectors` columns whose rows are read in whole registers.
+constexpr std::size_t padded(std::size_t vectors) { return (vectors + 15) / 16 * 16; }
+
+/// A row's work as products of matrices, with sums in registers of `Block`: the forward pass is the
+/// half of Z · Zᵀ below the diagonal, the backward pass G · Z, with G symmetric and 0 on the
+/// diagonal. Bits do not depend on the width of a register: every sum has one order.
+template <class Block>
+class RowKernels {
+ public:
+  static constexpr std::size_t kWidth = sizeof(Block) / sizeof(float);
+
+  FOREBAY_INLINE explicit RowKernels(const Interaction& shape)
+      : vectors_(shape.vectors), dim_(shape.dim), padded_(padded(shape.vectors)) {}
+
+  /// `scratch` is [dim + kTile, padded(vectors)]: the vectors as columns, products of a tile.
+  FOREBAY_INLINE void forward(const float* z, float* scratch, float* out) const {
+    write_columns(z, scratch);
+    std::memcpy(out, z, dim_ * sizeof(float));
+    for (std::size_t i = 1; i < vectors_; i += kTile) write_products(z, scratch, i, out + dim_);
+  }
+
+  /// dz[i] = Σ_j g(i,j) z[j] over all j ≠ i in ascending order, after what the first vector passes
+  /// on directly. `dz` has a location for each vector.
+  FOREBAY_INLINE void backward(const float* z, const float* gradient, float* const* dz) const {
+    std::size_t d = 0;
+    for (; d + kWidth <= dim_; d += kWidth) backward_at<Block>(z, gradient, dz, d);
+    for (; d + 8 <= dim_; d += 8) backward_at<Avx>(z, gradient, dz, d);
+    for (; d + 4 <= dim_; d += 4) backward_at<Sse>(z, gradient, dz, d);
+    for (; d < dim_; ++d) backward_at<float>(z, gradient, dz, d);
+  }
+
+ private:
+  /// Number of the product of vector i with the first one.
+  FOREBAY_INLINE static std::size_t pair(std::size_t i) { return i * (i - 1) / 2; }
+
+  /// Swaps, in squares of 2 · kStep rows, the upper right quarter and the lower left one.
+  template <std::size_t kStep, std::size_t... kAt>
+  FOREBAY_INLINE static void swap_quarters(Block* rows, std::index_sequence<kAt...> /*columns*/) {
+    for (std::size_t i = 0; i < kWidth; ++i) {
+      if ((i & kStep) != 0) continue;
+      const Block upper = rows[i];
+      const Block lower = rows[i + kStep];
+      rows[i] = __builtin_shufflevector(upper, lower,
+                                        ((kAt & kStep) != 0 ? kWidth + kAt - kStep : kAt)...);
+      rows[i + kStep] = __builtin_shufflevector(
+          upper, lower, ((kAt & kStep) != 0 ? kWidth + kAt : kAt + kStep)...);
     }
+  }
+
+  FOREBAY_INLINE static void transpose(Block* rows) {
+    constexpr auto kColumns = std::make_index_sequence<kWidth>();
+    swap_quarters<1>(rows, kColumns);
+    swap_quarters<2>(rows, kColumns);
+    swap_quarters<4>(rows, kColumns);
+    if constexpr (kWidth == 16) swap_quarters<8>(rows, kColumns);
+  }
+
+  /// Columns past the last vector repeat it.
+  FOREBAY_INLINE void write_columns(const float* z, float* zt) const {
+    for (std::size_t first = 0; first < vectors_; first += kWidth) {
+      const float* from[kWidth];
+      for (std::size_t i = 0; i < kWidth; ++i) {
+        from[i] = z + std::min(first + i, vectors_ - 1) * dim_;
+      }
+      std::size_t d = 0;
+      for (; d + kWidth <= dim_; d += kWidth) {
+        Block square[kWidth];
+        for (std::size_t i = 0; i < kWidth; ++i) std::memcpy(&square[i], from[i] + d, kBytes);
+        transpose(square);
+        for (std::size_t i = 0; i < kWidth; ++i) {
+          std::memcpy(zt + (d + i) * padded_ + first, &square[i], kBytes);
+        }
+      }
+      for (; d < dim_; ++d) {
+        for (std::size_t i = 0; i < kWidth; ++i) zt[d * padded_ + first + i] = from[i][d];
+      }
+    }
+  }
+
+  /// Writes the products of a tile of vectors with all vectors before them, each summed from the
+  /// first dimension to the last, and up to a block behind them.
+  FOREBAY_INLINE void write_products(const float* z, float* zt, std::size_t first,
+                                     float* pairs) const {
+    const std::size_t count = std::min(kTile, vectors_ - first);
+    const float* own[kTile];
+    for (std::size_t k = 0; k < kTile; ++k) own[k] = z + (first + std::min(k, count - 1)) * dim_;
+    float* const products = zt + dim_ * padded_;
+    for (std::size_t other = 0; other + 1 < first + count; other += kWidth) {
+      Block sums[kTile] = {};
+      for (std::size_t d = 0; d < dim_; ++d) {
+        Block column;
+        std::memcpy(&column, zt + d * padded_ + other, kBytes);
+        for (std::size_t k = 0; k < kTile; ++k) sums[k] += own[k][d] * column;
+      }
+      for (std::size_t k = 0; k < kTile; ++k) {
+        std::memcpy(products + k * padded_ + other, &sums[k], kBytes);
+      }
+    }
+    // What is too much behind a vector's products is where the next vector's go.
     for (std::size_t k = 0; k < count; ++k) {
-      const std::size_t i = first + k;
-      float* out = pairs + i * (i - 1) / 2 + other;
-      if (other + kBlock <= i) {
-        std::memcpy(out, &sums[k], sizeof(Block));
-      } else {
-        for (std::size_t j = 0; other + j < i; ++j) out[j] = sums[k][j];
+      float* const to = pairs + pair(first + k);
+      for (std::size_t other = 0; other < first + k; other += kWidth) {
+        std::memcpy(to + other, products + k * padded_ + other, kBytes);
       }
     }
   }
-}
 
-FOREBAY_CLONES void forward_rows(const Interaction& shape, const float* z, std::size_t rows,
-                                 float* zt, float* out) {
-  const std::size_t vectors = shape.vectors;
-  const std::size_t dim = shape.dim;
-  const std::size_t padded = (vectors + kBlock - 1) / kBlock * kBlock;
-  for (std::size_t row = 0; row < rows; ++row, z += vectors * dim, out += shape.width()) {
-    for (std::size_t v = 0; v < vectors; ++v) {
-      for (std::size_t d = 0; d < dim; ++d) zt[d * padded + v] = z[v * dim + d];
+  /// The part of backward() from dimension d on, as wide as `Part`.
+  template <class Part>
+  FOREBAY_INLINE void backward_at(const float* z, const float* gradient, float* const* dz,
+                                  std::size_t d) const {
+    std::size_t i = 0;
+    for (; i + kTile <= vectors_; i += kTile) sum_tile<Part, kTile>(z, gradient, dz, i, d);
+    for (; i + 2 <= vectors_; i += 2) sum_tile<Part, 2>(z, gradient, dz, i, d);
+    if (i < vectors_) sum_tile<Part, 1>(z, gradient, dz, i, d);
+  }
+
+  template <class Part, std::size_t kCount>
+  FOREBAY_INLINE void sum_tile(const float* z, const float* gradient, float* const* dz,
+                               std::size_t first, std::size_t d) const {
+    const float* const pairs = gradient + dim_;
+    const float* own[kCount];  // The products of the tile's vectors with those before them.
+    for (std::size_t k = 0; k < kCount; ++k) own[k] = pairs + pair(first + k);
+    Part sums[kCount] = {};
+    if (first == 0) std::memcpy(&sums[0], gradient + d, sizeof(Part));
+    Part other;
+    for (std::size_t j = 0; j < first; ++j) {
+      std::memcpy(&other, z + j * dim_ + d, sizeof(Part));
+      for (std::size_t k = 0; k < kCount; ++k) sums[k] += own[k][j] * other;
     }
-    std::memcpy(out, z, dim * sizeof(float));
-    for (std::size_t i = 1; i < vectors; i += kTile) {
-      const std::size_t count = std::min(kTile, vectors - i);
-      if (dim == 16) {
-        dots_of(z, zt, i, count, 16, padded, out + dim);
-      } else {
-        dots_of(z, zt, i, count, dim, padded, out + dim);
+#pragma GCC unroll 8
+    for (std::size_t j = 0; j < kCount; ++j) {
+      std::memcpy(&other, z + (first + j) * dim_ + d, sizeof(Part));
+#pragma GCC unroll 8
+      for (std::size_t k = 0; k < kCount; ++k) {
+        if (j < k) sums[k] += own[k][first + j] * other;
+        if (j > k) sums[k] += own[j][first + k] * other;
       }
     }
-  }
-}
-
-/// One row: dz[i] = Σ_j g(i,j) z[j] over all j ≠ i, plus the gradient that the first vector passes
-/// on directly.
-FOREBAY_INLINE void backward_row(const float* z, const float* gradient, std::size_t vectors,
-                                 std::size_t dim, float* dz) {
-  std::memcpy(dz, gradient, dim * sizeof(float));
-  const float* pair = gradient + dim;
-  for (std::size_t i = 1; i < vectors; ++i) {
-    const float* zi = z + i * dim;
-    float* dzi = dz + i * dim;
-    for (std::size_t d = 0; d < dim; ++d) dzi[d] = 0;
-    for (std::size_t j = 0; j < i; ++j) {
-      const float g = *pair++;
-      const float* zj = z + j * dim;
-      float* dzj = dz + j * dim;
-      for (std::size_t d = 0; d < dim; ++d) {
-        dzi[d] += g * zj[d];
-        dzj[d] += g * zi[d];
-      }
+    for (std::size_t j = first + kCount; j < vectors_; ++j) {
+      std::memcpy(&other, z + j * dim_ + d, sizeof(Part));
+      const float* const factors = pairs + pair(j) + first;
+      for (std::size_t k = 0; k < kCount; ++k) sums[k] += factors[k] * other;
     }
+    for (std::size_t k = 0; k < kCount; ++k) std::memcpy(dz[first + k] + d, &sums[k], sizeof(Part));
   }
-}
 
-/// The common width, with a vector in two registers.
-FOREBAY_INLINE void backward_row_of_16(const float* z, const float* gradient, std::size_t vectors,
-                                       float* dz) {
-  constexpr std::size_t kDim = 2 * kBlock;
-  std::memcpy(dz, gradient, kDim * sizeof(float));
-  const float* pair = gradient + kDim;
-  for (std::size_t i = 1; i < vectors; ++i) {
-    Block zi[2];
-    load(z + i * kDim, zi[0]);
-    load(z + i * kDim + kBlock, zi[1]);
-    Block dzi[2] = {};
-    for (std::size_t j = 0; j < i; ++j) {
-      const float g = *pair++;
-      for (std::size_t half = 0; half < 2; ++half) {
-        float* to = dz + j * kDim + half * kBlock;
-        Block zj;
-        Block dzj;
-        load(z + j * kDim + half * kBlock, zj);
-        load(to, dzj);
-        dzi[half] += g * zj;
-        dzj += g * zi[half];
-        std::memcpy(to, &dzj, sizeof(dzj));
-      }
-    }
-    std::memcpy(dz + i * kDim, dzi, sizeof(dzi));
-  }
-}
+  static constexpr std::size_t kBytes = sizeof(Block);
 
-FOREBAY_CLONES void backward_rows(const Interaction& shape, const float* z, const float* gradient,
-                                  std::size_t rows, float* dz, float* bottom, float* pooled,
-                                  std::size_t pooled_stride) {
-  const std::size_t vectors = shape.vectors;
-  const std::size_t dim = shape.dim;
+  const std::size_t vectors_, dim_, padded_;
+};
+
+template <class Block>
+FOREBAY_INLINE void forward_rows(const Interaction& shape, const float* z, std::size_t rows,
+                                 float* scratch, float* out) {
+  const RowKernels<Block> kernels(shape);
   for (std::size_t row = 0; row < rows; ++row) {
-    if (dim == 2 * kBlock) {
-      backward_row_of_16(z, gradient, vectors, dz);
-    } else {
-      backward_row(z, gradient, vectors, dim, dz);
-    }
-    std::memcpy(bottom + row * dim, dz, dim * sizeof(float));
-    for (std::size_t v = 1; v < vectors; ++v) {
-      std::memcpy(pooled + (v - 1) * pooled_stride + row * dim, dz + v * dim, dim * sizeof(float));
-    }
-    z += vectors * dim;
-    gradient += shape.width();
+    kernels.forward(z + row * shape.vectors * shape.dim, scratch, out + row * shape.width());
   }
 }
 
-FOREBAY_INLINE void add_up(const Factorisation& shape, const float* z, float* sums) {
-  std::fill_n(sums, shape.dim, 0.0f);
-  for (std::size_t vector = 0; vector < shape.vectors; ++vector) {
-    const float* v = z + vector * shape.stride;
-    for (std::size_t d = 0; d < shape.dim; ++d) sums[d] += v[d];
+/// `dz` has for each vector the location of its gradient in the first row; rows are `dim` apart.
+template <class Block>
+FOREBAY_INLINE void backward_rows(const Interaction& shape, const float* z, const float* gradient,
+                                  std::size_t rows, float** dz) {
+  const RowKernels<Block> kernels(shape);
+  for (std::size_t row = 0; row < rows; ++row) {
+    kernels.backward(z + row * shape.vectors * shape.dim, gradient + row * shape.width(), dz);
+    for (std::size_t v = 0; v < shape.vectors; ++v) dz[v] += shape.dim;
   }
 }
 
-FOREBAY_CLONES void sum_pairs(const Factorisation& shape, const float* z, std::size_t rows,
-                              float* sums, float* out) {
-  for (std::size_t row = 0; row < rows; ++row, z += shape.vectors * shape.stride) {
-    add_up(shape, z, sums);
-    float twice = 0;
-    for (std::size_t d = 0; d < shape.dim; ++d) twice += sums[d] * sums[d];
-    for (std::size_t vector = 0; vector < shape.vectors; ++vector) {
-      const float* v = z + vector * shape.stride;
-      for (std::size_t d = 0; d < shape.dim; ++d) twice -= v[d] * v[d];
-    }
-    out[row] += twice / 2;
-  }
+FOREBAY_CLONES void forward_in_avx(const Interaction& shape, const float* z, std::size_t rows,
+                                   float* scratch, float* out) {
+  forward_rows<Avx>(shape, z, rows, scratch, out);
 }
 
-FOREBAY_CLONES void spread_pairs(const Factorisation& shape, const float* z,
-                                 const float* out_gradient, std::size_t rows, float* sums,
-                                 float* gradient, std::size_t feature_stride) {
-  for (std::size_t row = 0; row < rows; ++row, z += shape.vectors * shape.stride) {
-    add_up(shape, z, sums);
-    for (std::size_t vector = 0; vector < shape.vectors; ++vector) {
-      const float* v = z + vector * shape.stride;
-      float* g = gradient + vector * feature_stride + row * shape.stride;
-      for (std::size_t d = 0; d < shape.dim; ++d) g[d] += out_gradient[row] * (sums[d] - v[d]);
-    }
-  }
+FOREBAY_CLONES void backward_in_avx(const Interaction& shape, const float* z, const float* gradient,
+                                    std::size_t rows, float** dz) {
+  backward_rows<Avx>(shape, z, gradient, rows, dz);
 }
+
+#if FOREBAY_AVX512_COMPILES
+FOREBAY_AVX512 void forward_in_avx512(const Interaction& shape, const float* z, std::size_t rows,
+                                      float* scratch, float* out) {
+  forward_rows<Avx512>(shape, z, rows, scratch, out);
+}
+
+FOREBAY_AVX512 void backward_in_avx512(const Interaction& shape, const float* z,
+                                       const float* gradient, std::size_t rows, float** dz) {
+  backward_rows<Avx512>(shape, z, gradient, rows, dz);
+}
+#endif
 
 }  // namespace
 
 void Interaction::forward(const float* z, std::size_t rows, float* out) const {
-  const std::size_t padded = (vectors + kBlock - 1) / kBlock * kBlock;
-  std::vector<float> columns(dim * padded);
-  forward_rows(*this, z, rows, columns.data(), out);
+  std::vector<float> scratch((dim + kTile) * padded(vectors));
+#if FOREBAY_AVX512_COMPILES
+  if (in_avx512) return forward_in_avx512(*this, z, rows, scratch.data(), out);
+#endif
+  forward_in_avx(*this, z, rows, scratch.data(), out);
 }
 
 void Interaction::backward(const float* z, const float* gradient, std::size_t rows, float* bottom,
                            float* pooled, std::size_t pooled_stride) const {
-  std::vector<float> dz(vectors * dim);
-  backward_rows(*this, z, gradient, rows, dz.data(), bottom, pooled, pooled_stride);
-}
-
-void Factorisation::forward(const float* z, std::size_t rows, float* out) const {
-  std::vector<float> sums(dim);
-  sum_pairs(*this, z, rows, sums.data(), out);
-}
-
-void Factorisation::backward(const float* z, const float* out_gradient, std::size_t rows,
-                             float* gradient, std::size_t feature_stride) const {
-  std::vector<float> sums(dim);
-  spread_pairs(*this, z, out_gradient, rows, sums.data(), gradient, feature_stride);
+  std::vector<float*> dz = {bottom};
+  for (std::size_t v = 1; v < vectors; ++v) dz.push_back(pooled + (v - 1) * pooled_stride);
+#if FOREBAY_AVX512_COMPILES
+  if (in_avx512) return backward_in_avx512(*this, z, gradient, rows, dz.data());
+#endif
+  backward_in_avx(*this, z, gradient, rows, dz.data());
 }
 
 }  // namespace forebay

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "trainer/torch/kernels/clones.h"
+
 namespace forebay {
 
 /// DLRM's pairwise dot interaction (Naumov et al. 2019): of `vectors` vectors of `dim` values, the
@@ -10,6 +12,8 @@ namespace forebay {
 struct Interaction {
   std::size_t vectors = 0;
   std::size_t dim = 0;
+  /// Whether to use registers of 512 bits, which changes no bit of the results.
+  bool in_avx512 = machine_has_avx512();
 
   std::size_t width() const { return dim + vectors * (vectors - 1) / 2; }
 
@@ -24,24 +28,6 @@ struct Interaction {
   /// · dim.
   void backward(const float* z, const float* gradient, std::size_t rows, float* bottom,
                 float* pooled, std::size_t pooled_stride) const;
-};
-
-/// DeepFM's second-order part (Rendle 2010; Guo et al. 2017): the sum of the dot products of all
-/// pairs of a row's vectors, computed as ½ Σ_d ((Σ_f v[f][d])² − Σ_f v[f][d]²).
-///
-/// A row's vectors have `dim` values each and begin `stride` apart.
-struct Factorisation {
-  std::size_t vectors = 0;
-  std::size_t dim = 0;
-  std::size_t stride = 0;
-
-  /// Adds each row's sum to out[row].
-  void forward(const float* z, std::size_t rows, float* out) const;
-
-  /// Adds out_gradient[row] times the derivative for vector f of row r to gradient + f ·
-  /// feature_stride + r · stride.
-  void backward(const float* z, const float* out_gradient, std::size_t rows, float* gradient,
-                std::size_t feature_stride) const;
 };
 
 }  // namespace forebay

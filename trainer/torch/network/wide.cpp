@@ -6,7 +6,7 @@
 #include <ATen/ops/mv.h>
 
 #include "trainer/embedding/pages.h"
-#include "trainer/torch/kernels/interaction.h"
+#include "trainer/torch/kernels/factorisation.h"
 #include "trainer/torch/network/network.h"
 
 namespace forebay {
