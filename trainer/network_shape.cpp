@@ -21,14 +21,20 @@ double glorot(std::int64_t in, std::int64_t out) {
   return std::sqrt(2 / static_cast<double>(in + out));
 }
 
+/// Layers with fewer inputs or outputs are not rounded: their products take less time than the
+/// conversions. The last layer, which makes the logits, is always such a layer.
+constexpr std::int64_t kLeastRounded = 16;
+
 /// Fully connected layers: normal weights, [out, in], and biases, [out] (Naumov et al. 2019).
 void append_mlp(const std::string& name, std::int64_t in, const std::vector<int>& widths,
                 std::uint64_t stream, ParameterShapes& all) {
   for (std::size_t layer = 0; layer < widths.size(); ++layer) {
     const std::int64_t out = widths[layer];
     const std::string prefix = name + "." + std::to_string(layer);
-    all.push_back({prefix + ".weight", {out, in}, stream, glorot(in, out)});
-    all.push_back({prefix + ".bias", {out}, stream, std::sqrt(1 / static_cast<double>(out))});
+    const bool rounds = std::min(in, out) >= kLeastRounded;
+    all.push_back({prefix + ".weight", {out, in}, stream, glorot(in, out), rounds});
+    all.push_back(
+        {prefix + ".bias", {out}, stream, std::sqrt(1 / static_cast<double>(out)), rounds});
     in = out;
   }
 }
@@ -40,8 +46,9 @@ void append_cross(const ModelShape& shape, ParameterShapes& all) {
   const std::int64_t rank = shape.cross_rank;
   for (int layer = 0; layer < shape.cross_layers; ++layer) {
     const std::string prefix = "cross." + std::to_string(layer);
-    all.push_back({prefix + ".v", {rank, width}, kCrossStream, glorot(width, rank)});
-    all.push_back({prefix + ".w", {width, rank}, kCrossStream, glorot(width, rank)});
+    const bool rounds = std::min(rank, width) >= kLeastRounded;
+    all.push_back({prefix + ".v", {rank, width}, kCrossStream, glorot(width, rank), rounds});
+    all.push_back({prefix + ".w", {width, rank}, kCrossStream, glorot(width, rank), rounds});
     all.push_back({prefix + ".bias", {width}, kCrossStream, 0});
   }
 }
@@ -117,6 +124,14 @@ void initialise(const ParameterShapes& parameters, std::uint64_t seed, std::span
       fill_normal(own, parameter.deviation, random);
     }
   }
+}
+
+std::uint64_t rounded_parameters(const ModelShape& shape) {
+  std::uint64_t total = 0;
+  for (const ParameterShape& parameter : parameters_of(shape)) {
+    if (parameter.rounds) total += parameter.size();
+  }
+  return total;
 }
 
 std::uint64_t row_activations(const ModelShape& shape) {

@@ -16,6 +16,7 @@ struct ParameterShape {
   std::vector<std::int64_t> shape;
   std::uint64_t stream = 0;  ///< Of the seed's random numbers, which consecutive parameters share.
   double deviation = 0;      ///< Of normal first values; 0: they are 0.
+  bool rounds = false;       ///< Whether TrainerSpec::Precision::kBf16 rounds it for products.
 
   std::size_t size() const;
 };
@@ -33,5 +34,8 @@ void initialise(const ParameterShapes& parameters, std::uint64_t seed, std::span
 
 /// Number of activations and gradients of a batch's row in the network.
 std::uint64_t row_activations(const ModelShape& shape);
+
+/// Number of values of all parameters that kBf16 rounds.
+std::uint64_t rounded_parameters(const ModelShape& shape);
 
 }  // namespace forebay

@@ -51,6 +51,9 @@ Status check(const TrainerSpec& spec) {
        "max_table_rows is " + std::to_string(spec.max_table_rows) + " and must be within 1 to " +
            std::to_string(kMostTableRows)},
       {spec.threads >= 0 && spec.threads <= 1024, "threads must be within 0 to 1024"},
+      {spec.precision == TrainerSpec::Precision::kFp32 || !runs_on_gpu(spec),
+       "precision = \"bf16\" is for models on the CPU; leave it out with trainer.device = \"" +
+           spec.device + "\""},
       {spec.evaluate_share >= 0 && spec.evaluate_share < 1,
        "evaluate_share must be at least 0 and below 1"}};
   for (const auto& [is_kept, message] : rules) {
@@ -157,6 +160,11 @@ std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
   const std::uint64_t mlp_gradients = kModelShares * shape.dense_parameters();
   const std::uint64_t most_touched = std::min(shape.all_table_rows(), ids_per_batch);
   const std::uint64_t per_thread = kModelGroupRows * row_activations(shape);
+  // Rounded weights, and per thread their gradients of one group and its activations once more.
+  const std::uint64_t rounded =
+      spec.precision == TrainerSpec::Precision::kBf16
+          ? (1 + threads) * rounded_parameters(shape) + threads * per_thread
+          : 0;
   const std::uint64_t per_batch =
       batch_size * shape.table_rows.size() * dim + most_touched * dim + 2 * batch_size;
   const std::uint64_t ahead = (kMostExpectedBatches + 1) *
@@ -167,7 +175,8 @@ std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
       CopyBeforeChange::own_bytes(tables, row_bytes, copy_slot_bytes(shape)) +
       copy_room_bytes(shape);
   return tables + sizeof(float) * (weights + mlp_gradients + threads * per_thread + per_batch) +
-         ahead + guards + host_bytes_for_device(spec, shape, batch_size, ids_per_batch) +
+         sizeof(std::uint16_t) * rounded + ahead + guards +
+         host_bytes_for_device(spec, shape, batch_size, ids_per_batch) +
          (spec.checkpoint.empty() ? 0 : BlockRing::kBytes);
 }
 

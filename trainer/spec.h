@@ -24,6 +24,11 @@ struct TrainerSpec {
     kNone,      ///< Takes batches and does nothing.
   };
   enum class Optimizer : std::uint8_t { kSgd, kAdagrad, kAdam };
+  /// Of the operands of the network's matrix products.
+  enum class Precision : std::uint8_t {
+    kFp32,  ///< float32, as everything else.
+    kBf16,  ///< bfloat16 in layers of at least 16 inputs and outputs, of which sums are float32.
+  };
   enum class Auc : std::uint8_t {
     kAuto,
     kExact,
@@ -81,6 +86,7 @@ struct TrainerSpec {
   double clip_norm = 0;            ///< The largest norm of all gradients together; 0: no limit.
   TableOptimizer table_optimizer = TableOptimizer::kAsDense;
   Pooling pooling = Pooling::kSum;  ///< Of the vectors of a list.
+  Precision precision = Precision::kFp32;
   Tables tables;
   int embedding_dim = 16;
   std::vector<int> bottom_mlp;  ///< Layer widths, the last embedding_dim; empty: 64, embedding_dim.
@@ -123,6 +129,8 @@ inline constexpr EnumName<TrainerSpec::TableOptimizer> kTableOptimizerNames[] = 
     {"rowwise_adagrad", TrainerSpec::TableOptimizer::kRowwiseAdagrad}};
 inline constexpr EnumName<TrainerSpec::Pooling> kPoolingNames[] = {
     {"sum", TrainerSpec::Pooling::kSum}, {"mean", TrainerSpec::Pooling::kMean}};
+inline constexpr EnumName<TrainerSpec::Precision> kPrecisionNames[] = {
+    {"fp32", TrainerSpec::Precision::kFp32}, {"bf16", TrainerSpec::Precision::kBf16}};
 inline constexpr EnumName<TrainerSpec::Storage> kStorageNames[] = {
     {"memory", TrainerSpec::Storage::kMemory},
     {"hashed", TrainerSpec::Storage::kHashed},

@@ -117,6 +117,7 @@ Keys model_keys(TrainerSpec& trainer) {
       count("trainer.max_table_rows", trainer.max_table_rows, 1, 0x1p31),
       choice("trainer.table_optimizer", trainer.table_optimizer, kTableOptimizerNames),
       choice("trainer.pooling", trainer.pooling, kPoolingNames),
+      choice("trainer.precision", trainer.precision, kPrecisionNames),
       choice("trainer.tables.storage", trainer.tables.storage, kStorageNames),
       size("trainer.tables.memory", trainer.tables.memory_bytes, 1 << 20, 0x1p50),
       count("trainer.tables.admit_after", trainer.tables.admit_after, 1, 255),

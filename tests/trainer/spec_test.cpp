@@ -1,5 +1,6 @@
 #include "trainer/spec.h"
 
+#include "trainer/network_shape.h"
 #include "trainer/saving/block_file.h"
 
 #include "tests/support/catch.h"
@@ -107,6 +108,11 @@ TEST_CASE("impossible keys are refused by name", "[trainer][spec]") {
     spec.evaluate_share = 1;
     key = "trainer.evaluate_share";
   }
+  SECTION("products in bfloat16 on a GPU") {
+    spec.device = "cuda:1";
+    spec.precision = TrainerSpec::Precision::kBf16;
+    key = "trainer.precision";
+  }
   SECTION("no rows") {
     spec.max_table_rows = 0;
     key = "trainer.max_table_rows";
@@ -114,6 +120,31 @@ TEST_CASE("impossible keys are refused by name", "[trainer][spec]") {
   auto shape = shape_of(spec, two_by_two());
   REQUIRE_FALSE(shape);
   CHECK(shape.error().message.starts_with(key));
+}
+
+TEST_CASE("layers with 16 inputs and outputs are rounded", "[trainer][spec]") {
+  TrainerSpec spec;
+  spec.embedding_dim = 16;
+  spec.bottom_mlp = {64, 16};
+  spec.top_mlp = {16, 15, 1};
+  // The bottom's second layer, since two columns are too few; the top's first has 16 + 3 inputs.
+  CHECK(rounded_parameters(*shape_of(spec, two_by_two())) == 64 * 16 + 16 + 19 * 16 + 16);
+  spec.model = TrainerSpec::ModelKind::kDcnV2;
+  spec.cross_layers = 2;
+  spec.cross_rank = 20;
+  // V and W of both cross layers, [20, 48]; biases stay.
+  CHECK(rounded_parameters(*shape_of(spec, two_by_two())) ==
+        64 * 16 + 16 + 48 * 16 + 16 + 2 * 2 * 20 * 48);
+}
+
+TEST_CASE("memory for rounded weights counts in bfloat16 alone", "[trainer][spec]") {
+  TrainerSpec spec;
+  spec.threads = 2;
+  const ModelShape shape = shape_of(spec, two_by_two()).value();
+  const std::uint64_t exact = model_bytes(spec, shape, 64, 128);
+  spec.precision = TrainerSpec::Precision::kBf16;
+  CHECK(model_bytes(spec, shape, 64, 128) ==
+        exact + 2 * (3 * rounded_parameters(shape) + 2 * kModelGroupRows * row_activations(shape)));
 }
 
 TEST_CASE("only a model that learns takes memory", "[trainer][spec]") {

@@ -3,12 +3,14 @@
 #include <numeric>
 #include <utility>
 
+#include <ATen/Context.h>
 #include <c10/core/InferenceMode.h>
 
 #include "core/base/check.h"
 #include "trainer/model.h"
 #include "trainer/spec.h"
 #include "trainer/torch/dense_network.h"
+#include "trainer/torch/kernels/bf16.h"
 #include "trainer/torch/kernels/embedding_tables.h"
 #include "trainer/torch/kernels/repeated_bags.h"
 #include "trainer/torch/libtorch.h"
@@ -20,6 +22,8 @@ namespace {
 bool are_finite(std::span<const float> values) {
   return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
+
+bool multiplies_bf16() { return at::hasMKLDNN() && machine_multiplies_bf16(); }
 
 /// The model of a single rank: its own tables, and the network over their pooled vectors.
 class CpuModel final : public Model {
@@ -199,6 +203,11 @@ class CpuModel final : public Model {
 
 Result<std::unique_ptr<Model>> make_cpu_model(const TrainerSpec& spec, const ModelShape& shape,
                                               Collective* ranks) {
+  if (spec.precision == TrainerSpec::Precision::kBf16 && !multiplies_bf16()) {
+    return fail(Code::kInvalid,
+                "trainer.precision = \"bf16\" needs AVX-512 and a libtorch with oneDNN, which this "
+                "machine lacks; leave it out");
+  }
   if (ranks != nullptr) return make_ranked_model(spec, shape, *ranks);
   auto tables = EmbeddingTables::make(spec, shape);
   if (!tables) return pass(tables);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>
@@ -59,17 +60,32 @@ DenseNetwork::DenseNetwork(const TrainerSpec& spec, const ModelShape& shape)
   auto* weights = weights_.as<float>();
   initialise(network_->parameters(), spec.seed, {weights, parameters_});
   views_ = views_over(network_->parameters(), weights);
+  const bool rounds = spec.precision == TrainerSpec::Precision::kBf16;
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    operands_.push_back(rounds && network_->parameters()[i].rounds
+                            ? at::empty_like(views_[i], at::kBFloat16)
+                            : views_[i]);
+  }
   for (std::size_t share = 0; share < kModelShares; ++share) {
     sums_.push_back(
         views_over(network_->parameters(), gradients_.as<float>() + share * parameters_));
   }
   for (int thread = 0; thread < threads_; ++thread) {
-    workers_.push_back(network_->make_worker(views_));
+    workers_.push_back(network_->make_worker(operands_));
   }
+}
+
+/// Weights stay float32 and change at each step, so products take them rounded anew.
+void DenseNetwork::round_weights() {
+  for_each_task(threads_, operands_.size(), [&](std::size_t i, int) {
+    const c10::InferenceMode no_autograd;
+    if (!operands_[i].is_same(views_[i])) operands_[i].copy_(views_[i]);
+  });
 }
 
 template <class Work>
 void DenseNetwork::for_each_group(const Batch& batch, const Shares& shares, const Work& work) {
+  round_weights();
   for_each_task(threads_, shares.shares, [&](std::size_t share, int thread) {
     const c10::InferenceMode no_autograd;
     const std::size_t begin = share * shares.rows;

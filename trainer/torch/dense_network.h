@@ -85,6 +85,7 @@ class DenseNetwork {
  private:
   static constexpr std::size_t kBlock = 4096;  // Parameters.
 
+  void round_weights();
   template <class Work>
   void for_each_group(const Batch& batch, const Shares& shares, const Work& work);
   std::span<const float> forward(const Batch& batch, const Group& group, const Put& put);
@@ -101,6 +102,7 @@ class DenseNetwork {
   Pages weights_;                                      // [parameters_]
   Pages gradients_;                                    // [kModelShares, parameters_]
   std::vector<at::Tensor> views_;                      // Of weights_.
+  std::vector<at::Tensor> operands_;                   // The views, or their values in bfloat16.
   std::vector<std::vector<at::Tensor>> sums_;          // Per share, views of gradients_.
   at::Tensor ones_;                                    // The dense input of a model without one.
   std::vector<std::unique_ptr<GroupWorker>> workers_;  // Per thread.

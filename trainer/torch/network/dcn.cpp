@@ -58,11 +58,11 @@ class Dcn final : public Network {
 class Dcn::Worker final : public GroupWorker {
  public:
   Worker(const Dcn& network, Parameters weights)
-      : GroupWorker(network.top_),
+      : GroupWorker(network.top_, network.split(weights).top),
         network_(network),
         weights_(network.split(weights)),
-        bottom_all_(network.bottom_.make_activations(kModelGroupRows)),
-        cross_all_(network.cross_.make_activations(kModelGroupRows)) {}
+        bottom_all_(network.bottom_.make_activations(weights_.bottom, kModelGroupRows)),
+        cross_all_(network.cross_.make_activations(weights_.cross, kModelGroupRows)) {}
 
   VectorLocations begin(std::size_t rows) override {
     if (resize(rows)) {
@@ -75,7 +75,7 @@ class Dcn::Worker final : public GroupWorker {
 
   std::span<const float> forward(const at::Tensor& dense) override {
     network_.bottom_.forward(weights_.bottom, dense, bottom_now_);
-    copy_columns(bottom_now_.outputs.back(), cross_now_.inputs.front());
+    copy_columns(bottom_now_.output, cross_now_.inputs.front());
     network_.cross_.forward(weights_.cross, cross_now_);
     network_.top_.forward(weights_.top, cross_now_.inputs.back(), last_now_);
     return logits();
@@ -88,7 +88,7 @@ class Dcn::Worker final : public GroupWorker {
     network_.cross_.backward(weights_.cross, cross_now_, own.cross);
     const std::size_t dim = network_.dim_;
     const float* gradient = cross_now_.gradient.data_ptr<float>();
-    auto* bottom = bottom_now_.gradients.back().data_ptr<float>();
+    auto* bottom = bottom_now_.gradient.data_ptr<float>();
     for (std::size_t row = 0; row < rows_; ++row, gradient += width()) {
       std::memcpy(bottom + row * dim, gradient, dim * sizeof(float));
       for (std::size_t feature = 0; (feature + 1) * dim < width(); ++feature) {

@@ -57,13 +57,13 @@ class Dlrm final : public Network {
 class DlrmWorker final : public GroupWorker {
  public:
   DlrmWorker(const Mlp& bottom, const Mlp& top, const Interaction& interaction, Parameters weights)
-      : GroupWorker(top),
+      : GroupWorker(top, weights.subspan(bottom.tensors())),
         bottom_(bottom),
         top_(top),
         interaction_(interaction),
         bottom_weights_(weights.first(bottom.tensors())),
         top_weights_(weights.subspan(bottom.tensors())),
-        bottom_all_(bottom.make_activations(kModelGroupRows)),
+        bottom_all_(bottom.make_activations(bottom_weights_, kModelGroupRows)),
         vectors_(kModelGroupRows * interaction.vectors * interaction.dim * sizeof(float)),
         features_((kModelGroupRows * interaction.width() + Interaction::kSlack) * sizeof(float)),
         feature_gradients_(kModelGroupRows * interaction.width() * sizeof(float)) {}
@@ -78,7 +78,7 @@ class DlrmWorker final : public GroupWorker {
     bottom_.forward(bottom_weights_, dense, bottom_now_);
     const std::size_t dim = interaction_.dim;
     const std::size_t stride = interaction_.vectors * dim;
-    const float* bottom = bottom_now_.outputs.back().data_ptr<float>();
+    const float* bottom = bottom_now_.output.data_ptr<float>();
     for (std::size_t row = 0; row < rows_; ++row) {
       std::memcpy(vectors_.as<float>() + row * stride, bottom + row * dim, dim * sizeof(float));
     }
@@ -91,7 +91,7 @@ class DlrmWorker final : public GroupWorker {
     top_.backward(top_weights_, top_input_, last_now_, sums.subspan(bottom_.tensors()),
                   &top_input_gradient_);
     interaction_.backward(vectors_.as<float>(), feature_gradients_.as<float>(), rows_,
-                          bottom_now_.gradients.back().data_ptr<float>(), vectors.data,
+                          bottom_now_.gradient.data_ptr<float>(), vectors.data,
                           vectors.feature_stride);
     bottom_.backward(bottom_weights_, dense, bottom_now_, sums.first(bottom_.tensors()), nullptr);
   }

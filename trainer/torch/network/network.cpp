@@ -6,6 +6,7 @@
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/mul.h>
@@ -13,23 +14,52 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/threshold_backward.h>
 
+#include "trainer/torch/kernels/bf16.h"
 #include "trainer/torch/libtorch.h"
 
 namespace forebay {
 namespace {
 
-at::Tensor floats(std::size_t rows, std::int64_t width) {
-  return at::empty({extent(rows), width}, at::kFloat);
+at::Tensor values(std::size_t rows, std::int64_t width, at::ScalarType type) {
+  return at::empty({extent(rows), width}, type);
 }
 
+at::Tensor floats(std::size_t rows, std::int64_t width) { return values(rows, width, at::kFloat); }
+
+/// A tensor that was not made stays so.
 at::Tensor first_of(const at::Tensor& all, std::size_t rows) {
-  return all.narrow(0, 0, extent(rows));
+  return all.defined() ? all.narrow(0, 0, extent(rows)) : all;
 }
 
 std::vector<at::Tensor> first_of(const std::vector<at::Tensor>& all, std::size_t rows) {
   std::vector<at::Tensor> first;
   for (const at::Tensor& tensor : all) first.push_back(first_of(tensor, rows));
   return first;
+}
+
+std::span<const std::uint16_t> bits_of(const at::Tensor& tensor) {
+  return {reinterpret_cast<const std::uint16_t*>(tensor.data_ptr<at::BFloat16>()),
+          static_cast<std::size_t>(tensor.numel())};
+}
+
+bool is_rounded(const at::Tensor& tensor) { return tensor.scalar_type() == at::kBFloat16; }
+
+/// Adds the product of two matrices to `sum`. In bfloat16 the product is rounded before it is
+/// added, in `scratch`.
+void add_product(const at::Tensor& a, const at::Tensor& b, at::Tensor& scratch,
+                 const at::Tensor& sum) {
+  if (!is_rounded(a)) {
+    sum.addmm_(a, b);
+    return;
+  }
+  at::mm_out(scratch, a, b);
+  add_bf16(bits_of(scratch), values_of<float>(sum));
+}
+
+/// Adds the sum of a matrix's rows to `sum`.
+void add_rows(const at::Tensor& matrix, const at::Tensor& ones, const at::Tensor& sum) {
+  if (is_rounded(matrix)) return add_bf16(bits_of(matrix), values_of<float>(sum));
+  sum.addmv_(matrix.t(), ones);
 }
 
 // Indices of a cross layer's parameters.
@@ -69,41 +99,73 @@ std::unique_ptr<Network> make_network(const ModelShape& shape) {
   return make_dlrm(shape);
 }
 
-Mlp::Activations Mlp::make_activations(std::size_t rows) const {
+Mlp::Activations Mlp::make_activations(Parameters weights, std::size_t rows) const {
   Activations all;
-  for (int width : widths_) {
-    all.outputs.push_back(floats(rows, width));
-    all.gradients.push_back(floats(rows, width));
+  at::ScalarType before = at::kFloat;
+  for (std::size_t layer = 0; layer < widths_.size(); ++layer) {
+    const at::Tensor& weight = weights[2 * layer];
+    const at::ScalarType type = weight.scalar_type();
+    Activations::Layer& own = all.layers.emplace_back();
+    own.output = values(rows, weight.size(0), type);
+    own.gradient = values(rows, weight.size(0), type);
+    if (type != before) {
+      own.input = values(rows, weight.size(1), type);
+      own.input_gradient = values(rows, weight.size(1), type);
+    }
+    if (type != at::kFloat) own.weight_gradient = at::empty_like(weight);
+    before = type;
   }
+  const Activations::Layer& last = all.layers.back();
+  const bool is_float = before == at::kFloat;
+  all.output = is_float ? last.output : at::empty_like(last.output, at::kFloat);
+  all.gradient = is_float ? last.gradient : at::empty_like(last.gradient, at::kFloat);
   all.ones = at::ones({extent(rows)}, at::kFloat);
   return all;
 }
 
 Mlp::Activations Mlp::first_rows(const Activations& all, std::size_t rows) {
-  return {first_of(all.outputs, rows), first_of(all.gradients, rows), first_of(all.ones, rows)};
+  Activations first = {.layers = all.layers,
+                       .output = first_of(all.output, rows),
+                       .gradient = first_of(all.gradient, rows),
+                       .ones = first_of(all.ones, rows)};
+  for (Activations::Layer& layer : first.layers) {
+    for (at::Tensor* tensor :
+         {&layer.output, &layer.gradient, &layer.input, &layer.input_gradient}) {
+      if (tensor->defined()) *tensor = first_of(*tensor, rows);
+    }
+  }
+  return first;
 }
 
 void Mlp::forward(Parameters weights, const at::Tensor& input, Activations& activations) const {
   const at::Tensor* x = &input;
   for (std::size_t layer = 0; layer < widths_.size(); ++layer) {
-    at::Tensor& y = activations.outputs[layer];
-    at::addmm_out(y, weights[2 * layer + 1], *x, weights[2 * layer].t());
-    if (has_relu(layer)) at::relu_(y);
-    x = &y;
+    Activations::Layer& own = activations.layers[layer];
+    if (own.input.defined()) x = &own.input.copy_(*x);
+    at::addmm_out(own.output, weights[2 * layer + 1], *x, weights[2 * layer].t());
+    if (has_relu(layer)) at::relu_(own.output);
+    x = &own.output;
   }
+  if (is_rounded(*x)) activations.output.copy_(*x);
 }
 
 void Mlp::backward(Parameters weights, const at::Tensor& input, Activations& activations,
                    Parameters sums, at::Tensor* input_gradient) const {
-  for (std::size_t layer = widths_.size(); layer-- > 0;) {
-    at::Tensor& dy = activations.gradients[layer];
-    if (has_relu(layer)) at::threshold_backward_out(dy, dy, activations.outputs[layer], 0);
-    const at::Tensor& x = layer == 0 ? input : activations.outputs[layer - 1];
-    const at::Tensor transposed = dy.t();
-    sums[2 * layer].addmm_(transposed, x);
-    sums[2 * layer + 1].addmv_(transposed, activations.ones);
-    at::Tensor* dx = layer == 0 ? input_gradient : &activations.gradients[layer - 1];
-    if (dx != nullptr) at::mm_out(*dx, dy, weights[2 * layer]);
+  std::vector<Activations::Layer>& layers = activations.layers;
+  at::Tensor& last = layers.back().gradient;
+  if (is_rounded(last)) last.copy_(activations.gradient);
+  for (std::size_t layer = layers.size(); layer-- > 0;) {
+    Activations::Layer& own = layers[layer];
+    at::Tensor& dy = own.gradient;
+    if (has_relu(layer)) at::threshold_backward_out(dy, dy, own.output, 0);
+    const at::Tensor& before = layer == 0 ? input : layers[layer - 1].output;
+    add_product(dy.t(), own.input.defined() ? own.input : before, own.weight_gradient,
+                sums[2 * layer]);
+    add_rows(dy, activations.ones, sums[2 * layer + 1]);
+    at::Tensor* dx = layer == 0 ? input_gradient : &layers[layer - 1].gradient;
+    if (dx == nullptr) continue;
+    at::mm_out(own.input.defined() ? own.input_gradient : *dx, dy, weights[2 * layer]);
+    if (own.input.defined()) dx->copy_(own.input_gradient);
   }
 }
 
@@ -125,36 +187,56 @@ std::string Mlp::script(std::string x) const {
   return x;
 }
 
-CrossLayers::Activations CrossLayers::make_activations(std::size_t rows) const {
+CrossLayers::Activations CrossLayers::make_activations(Parameters weights, std::size_t rows) const {
+  const at::Tensor& v = weights[kV];
   Activations all;
   for (std::size_t layer = 0; layer < layers_; ++layer) {
     all.inputs.push_back(floats(rows, width_));
-    all.narrow.push_back(floats(rows, rank_));
+    all.narrow.push_back(values(rows, v.size(0), v.scalar_type()));
     all.factors.push_back(floats(rows, width_));
+    if (is_rounded(v)) all.operands.push_back(values(rows, width_, v.scalar_type()));
   }
   all.inputs.push_back(floats(rows, width_));
   all.gradient = floats(rows, width_);
   all.input_gradient = floats(rows, width_);
   all.factor_gradient = floats(rows, width_);
-  all.narrow_gradient = floats(rows, rank_);
+  all.narrow_gradient = at::empty_like(all.narrow.front());
   all.ones = at::ones({extent(rows)}, at::kFloat);
+  if (is_rounded(v)) {
+    all.wide = at::empty_like(all.operands.front());
+    all.weight_gradient = at::empty({v.numel()}, v.scalar_type());
+  }
   return all;
 }
 
 CrossLayers::Activations CrossLayers::first_rows(const Activations& all, std::size_t rows) {
-  return {first_of(all.inputs, rows),          first_of(all.narrow, rows),
-          first_of(all.factors, rows),         first_of(all.gradient, rows),
-          first_of(all.input_gradient, rows),  first_of(all.factor_gradient, rows),
-          first_of(all.narrow_gradient, rows), first_of(all.ones, rows)};
+  return {first_of(all.inputs, rows),
+          first_of(all.narrow, rows),
+          first_of(all.factors, rows),
+          first_of(all.gradient, rows),
+          first_of(all.input_gradient, rows),
+          first_of(all.factor_gradient, rows),
+          first_of(all.narrow_gradient, rows),
+          first_of(all.ones, rows),
+          first_of(all.operands, rows),
+          first_of(all.wide, rows),
+          all.weight_gradient};
 }
 
 void CrossLayers::forward(Parameters weights, Activations& space) const {
   for (std::size_t layer = 0; layer < layers_; ++layer) {
     const Parameters own = weights.subspan(3 * layer);
-    at::mm_out(space.narrow[layer], space.inputs[layer], own[kV].t());
-    at::addmm_out(space.factors[layer], own[kB], space.narrow[layer], own[kW].t());
-    at::addcmul_out(space.inputs[layer + 1], space.inputs[layer], space.inputs[0],
-                    space.factors[layer]);
+    at::Tensor& factors = space.factors[layer];
+    if (is_rounded(own[kV])) {
+      space.operands[layer].copy_(space.inputs[layer]);
+      at::mm_out(space.narrow[layer], space.operands[layer], own[kV].t());
+      at::mm_out(space.wide, space.narrow[layer], own[kW].t());
+      factors.copy_(space.wide).add_(own[kB]);
+    } else {
+      at::mm_out(space.narrow[layer], space.inputs[layer], own[kV].t());
+      at::addmm_out(factors, own[kB], space.narrow[layer], own[kW].t());
+    }
+    at::addcmul_out(space.inputs[layer + 1], space.inputs[layer], space.inputs[0], factors);
   }
 }
 
@@ -163,14 +245,23 @@ void CrossLayers::backward(Parameters weights, Activations& space, Parameters su
   for (std::size_t layer = layers_; layer-- > 0;) {
     const Parameters own = weights.subspan(3 * layer);
     const Parameters own_sums = sums.subspan(3 * layer);
+    const bool rounds = is_rounded(own[kV]);
     space.input_gradient.addcmul_(space.gradient, space.factors[layer]);
     at::mul_out(space.factor_gradient, space.gradient, space.inputs[0]);
-    const at::Tensor transposed = space.factor_gradient.t();
-    own_sums[kB].addmv_(transposed, space.ones);
-    own_sums[kW].addmm_(transposed, space.narrow[layer]);
-    at::mm_out(space.narrow_gradient, space.factor_gradient, own[kW]);
-    own_sums[kV].addmm_(space.narrow_gradient.t(), space.inputs[layer]);
-    space.gradient.addmm_(space.narrow_gradient, own[kV]);
+    add_rows(space.factor_gradient, space.ones, own_sums[kB]);
+    if (rounds) space.wide.copy_(space.factor_gradient);
+    const at::Tensor& dy = rounds ? space.wide : space.factor_gradient;
+    at::Tensor product = rounds ? space.weight_gradient.view_as(own[kW]) : at::Tensor();
+    add_product(dy.t(), space.narrow[layer], product, own_sums[kW]);
+    at::mm_out(space.narrow_gradient, dy, own[kW]);
+    if (rounds) product = space.weight_gradient.view_as(own[kV]);
+    add_product(space.narrow_gradient.t(), (rounds ? space.operands : space.inputs)[layer], product,
+                own_sums[kV]);
+    if (rounds) {
+      space.gradient.add_(at::mm_out(space.wide, space.narrow_gradient, own[kV]));
+    } else {
+      space.gradient.addmm_(space.narrow_gradient, own[kV]);
+    }
   }
   space.gradient.add_(space.input_gradient);
 }

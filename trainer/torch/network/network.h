@@ -33,11 +33,18 @@ class Mlp {
  public:
   enum class Last : std::uint8_t { kRelu, kLinear };
 
-  /// The memory that one thread needs for up to some number of rows.
+  /// The memory that one thread needs for up to some number of rows. A layer computes in the type
+  /// of its weights, float32 or bfloat16; the input and the output of all of them are float32.
   struct Activations {
-    std::vector<at::Tensor> outputs;    ///< Per layer, [rows, width].
-    std::vector<at::Tensor> gradients;  ///< Of the outputs.
-    at::Tensor ones;                    ///< [rows]
+    struct Layer {
+      at::Tensor output, gradient;  ///< [rows, width], in the layer's type.
+      /// [rows, width before], if what is before the layer has another type.
+      at::Tensor input, input_gradient;
+      at::Tensor weight_gradient;  ///< Of a layer in bfloat16: that of one pass.
+    };
+    std::vector<Layer> layers;
+    at::Tensor output, gradient;  ///< [rows, last width]; the last layer's own in float32.
+    at::Tensor ones;              ///< [rows]
   };
 
   Mlp(std::string name, std::vector<int> widths, Last last)
@@ -46,14 +53,14 @@ class Mlp {
   /// Number of tensors among its parameters.
   std::size_t tensors() const { return 2 * widths_.size(); }
 
-  Activations make_activations(std::size_t rows) const;
+  Activations make_activations(Parameters weights, std::size_t rows) const;
   /// Views of the first `rows` rows of each tensor.
   static Activations first_rows(const Activations& all, std::size_t rows);
 
-  /// Computes the outputs.
+  /// Computes the output.
   void forward(Parameters weights, const at::Tensor& input, Activations& activations) const;
 
-  /// Propagates gradients.back(), which the caller fills: adds the parameters' gradients to `sums`,
+  /// Propagates `gradient`, which the caller fills: adds the parameters' gradients to `sums`,
   /// and writes the input's gradient if one is wanted.
   void backward(Parameters weights, const at::Tensor& input, Activations& activations,
                 Parameters sums, at::Tensor* input_gradient) const;
@@ -78,7 +85,8 @@ class Mlp {
 /// Holds shapes only, as Mlp does. Its parameters are each layer's V, W and b.
 class CrossLayers {
  public:
-  /// The memory that one thread needs for up to some number of rows.
+  /// The memory that one thread needs for up to some number of rows; with V and W in bfloat16, the
+  /// operands of their products are, too.
   struct Activations {
     std::vector<at::Tensor> inputs;   ///< x[0] … x[layers], [rows, width].
     std::vector<at::Tensor> narrow;   ///< V[l] x[l], [rows, rank].
@@ -86,17 +94,19 @@ class CrossLayers {
     at::Tensor gradient;              ///< Of the last output, then of each earlier input.
     at::Tensor input_gradient;        ///< The part of x[0]'s gradient that comes from the products.
     at::Tensor factor_gradient, narrow_gradient;
-    at::Tensor ones;  ///< [rows]
+    at::Tensor ones;                   ///< [rows]
+    std::vector<at::Tensor> operands;  ///< Of bfloat16 alone: x[0] … x[layers - 1].
+    at::Tensor wide;                   ///< Of bfloat16 alone: [rows, width].
+    at::Tensor weight_gradient;        ///< Of bfloat16 alone: [rank · width].
   };
 
   explicit CrossLayers(const ModelShape& shape)
       : layers_(static_cast<std::size_t>(shape.cross_layers)),
-        width_(static_cast<std::int64_t>(shape.top_input())),
-        rank_(shape.cross_rank) {}
+        width_(static_cast<std::int64_t>(shape.top_input())) {}
 
   std::size_t tensors() const { return 3 * layers_; }
 
-  Activations make_activations(std::size_t rows) const;
+  Activations make_activations(Parameters weights, std::size_t rows) const;
   /// Views of the first `rows` rows of each tensor.
   static Activations first_rows(const Activations& all, std::size_t rows);
 
@@ -113,7 +123,7 @@ class CrossLayers {
 
  private:
   const std::size_t layers_;
-  const std::int64_t width_, rank_;
+  const std::int64_t width_;
 };
 
 /// The location of the vectors of a group's rows: that of feature f and row r is contiguous and
@@ -146,16 +156,15 @@ class GroupWorker {
   virtual std::span<const float> forward(const at::Tensor& dense) = 0;
 
   /// Memory into which the caller puts the gradients of the logits before backward.
-  std::span<float> logit_gradients() {
-    return {last_now_.gradients.back().data_ptr<float>(), rows_};
-  }
+  std::span<float> logit_gradients() { return {last_now_.gradient.data_ptr<float>(), rows_}; }
 
   /// Adds the gradients of the parameters to `sums`; writes those of the pooled vectors.
   virtual void backward(const at::Tensor& dense, Parameters sums,
                         const VectorLocations& vectors) = 0;
 
  protected:
-  explicit GroupWorker(const Mlp& last) : last_all_(last.make_activations(kModelGroupRows)) {}
+  GroupWorker(const Mlp& last, Parameters weights)
+      : last_all_(last.make_activations(weights, kModelGroupRows)) {}
 
   /// Returns false if the last group had as many rows.
   bool resize(std::size_t rows) {
@@ -164,7 +173,7 @@ class GroupWorker {
     last_now_ = Mlp::first_rows(last_all_, rows);
     return true;
   }
-  std::span<float> logits() { return {last_now_.outputs.back().data_ptr<float>(), rows_}; }
+  std::span<float> logits() { return {last_now_.output.data_ptr<float>(), rows_}; }
 
   std::size_t rows_ = 0;
   Mlp::Activations last_now_;  // For `rows_` rows.
@@ -184,7 +193,8 @@ class Network {
 
   const ParameterShapes& parameters() const { return parameters_; }
 
-  /// `weights` are views whose memory must stay; the network outlives the worker.
+  /// `weights` are views whose memory must stay, those that may be rounded (ParameterShape::rounds)
+  /// in float32 or bfloat16; the network outlives the worker.
   virtual std::unique_ptr<GroupWorker> make_worker(Parameters weights) const = 0;
 
   /// Computes the same logits, [rows], in libtorch's differentiable operators, on any device;

@@ -66,7 +66,7 @@ class Wide final : public Network {
 class Wide::Worker final : public GroupWorker {
  public:
   Worker(const Wide& network, Parameters weights)
-      : GroupWorker(network.deep_),
+      : GroupWorker(network.deep_, weights.subspan(1)),
         network_(network),
         shape_(network.vectors_),
         weights_(weights),
@@ -108,7 +108,7 @@ class Wide::Worker final : public GroupWorker {
   void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
     network_.deep_.backward(weights_.subspan(1), input_, last_now_, sums.subspan(1),
                             &input_gradient_);
-    const float* logit = last_now_.gradients.back().data_ptr<float>();
+    const float* logit = last_now_.gradient.data_ptr<float>();
     const float* numbers = dense.data_ptr<float>();
     auto* wide = sums[0].data_ptr<float>();
     const float* gradient = input_gradient_.data_ptr<float>() + network_.dense_;
