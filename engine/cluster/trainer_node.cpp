@@ -258,8 +258,7 @@ void TrainerNode::end(const std::string& error) {
   static_cast<void>(closed_.wait_for(2s));  // If the head is gone, the latch is never set.
   local_worker_.stop();
   // Once the network and the split client have stopped, no split reaches the pipeline any more.
-  net_->stop();
-  net_->actors().shutdown(ActorHost::Stop::kNow);
+  net_->end();
   run_ = nullptr;
 }
 

@@ -55,6 +55,7 @@ Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
 // tuned pipeline.
 WorkerNode::~WorkerNode() {
   if (work_) work_->stop();
+  if (net_) net_->end();  // The worker's actor asks this node for references through net_.
   net_.reset();
   work_.reset();
 }

@@ -79,13 +79,17 @@ Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& op
 }
 
 NetworkEndpoint::~NetworkEndpoint() {
-  stop();
-  if (actors_) actors_->shutdown(ActorHost::Stop::kNow);
+  end();
   node_.reset();
 }
 
 void NetworkEndpoint::stop() {
   if (transport_) transport_->stop();
+}
+
+void NetworkEndpoint::end() {
+  stop();
+  if (actors_) actors_->shutdown(ActorHost::Stop::kNow);
 }
 
 Result<std::string> NetworkEndpoint::listen(const std::string& address) {

@@ -78,6 +78,10 @@ class NetworkEndpoint {
 
   /// Ends the network: no message arrives or leaves any more.
   void stop();
+  /// Ends the network, then every actor after its current message. Actors may use the endpoint
+  /// until they have ended, so whoever has it in a pointer that they read calls this before
+  /// resetting it.
+  void end();
 
  private:
   NetworkEndpoint() = default;

@@ -136,6 +136,19 @@ class Faults(ClusterScenario):
         self.assert_same_run(finished, digest, 120000)
         self.assertEqual({end.status for end in ends.values()}, {0}, [str(end) for end in ends.values()])
 
+    def test_workers_end_in_order_when_the_trainer_is_killed_for_good(self):
+        job = self.work(epochs=8)
+        cluster = Cluster(self, job, local=False, heartbeat="50ms", lease="500ms", rejoin="1s", min_workers=4)
+        for _ in range(4):
+            cluster.worker()
+        # Then each has splits that it announces until its end.
+        self.wait_until(lambda: min(self.splits_made(job).values(), default=0) > 2)
+        cluster.trainer.signal(signal.SIGKILL)
+        _, ends = cluster.finish()
+        for end in ends.values():
+            self.assertIn("the job's trainer has gone and not come back", end.err)
+            self.assertEqual(end.status, 0, end)
+
     def test_a_head_killed_during_a_run_restarts_from_its_store(self):
         job = self.work(epochs=8)
         digest = self.digest_alone(job)
