@@ -104,7 +104,7 @@ class GroupPass {
       worker_->forward(dense_);
       std::ranges::fill(worker_->logit_gradients(), 0.1f);
       const std::size_t width = gradients_.size() / 26 / rows_;
-      worker_->backward(dense_, sum_views_, {gradients_.data(), rows_ * width, width});
+      worker_->backward(dense_, {sum_views_}, {gradients_.data(), rows_ * width, width});
     });
   }
 

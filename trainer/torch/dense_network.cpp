@@ -1,7 +1,6 @@
 #include "trainer/torch/dense_network.h"
 
 #include <cmath>
-#include <cstring>
 
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
@@ -103,17 +102,13 @@ double DenseNetwork::train(const Batch& batch, const Shares& shares, double scal
   }
   std::vector<double> losses(shares.shares);
   for_each_group(batch, shares, [&](const Group& group) {
-    if (group.is_first) {
-      std::memset(gradients_.as<float>() + group.share * parameters_, 0,
-                  parameters_ * sizeof(float));
-    }
     const std::span<const float> logits = forward(batch, group, put);
     const std::span<float> gradients = worker(group).logit_gradients();
     losses[group.share] += batch.weights == nullptr
                                ? take_loss(batch.labels + group.first, logits, gradients, scale)
                                : take_weighted_loss(batch, group.first, logits, gradients, scale);
     worker(group).backward(
-        dense_input(batch, group), sums_[group.share],
+        dense_input(batch, group), {sums_[group.share], group.is_first},
         {pooled_gradients() + group.first * row_width_, batch.rows * row_width_, row_width_});
   });
   double sum = 0;

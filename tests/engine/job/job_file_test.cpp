@@ -216,6 +216,7 @@ TEST_CASE("every wrong value of the trainer's keys is refused with the allowed v
       {{"max_table_rows = 0"}, "a whole number from 1 to 2147483648"},
       {{"table_optimizer = \"adam\"", "table_optimizer = 0"}, "sgd | adagrad | rowwise_adagrad"},
       {{"pooling = \"max\"", "pooling = false"}, "sum | mean"},
+      {{"precision = \"fp16\"", "precision = 16"}, "fp32 | bf16"},
       {{"tables.storage = \"disk\"", "tables.storage = 1"}, "memory | hashed | tiered"},
       {{"tables.memory = \"much\"", "tables.memory = 0", "tables.memory = \"1KiB\""},
        "a size such as 512MiB, from 1 MiB to 1 PiB"},

@@ -1,5 +1,5 @@
-// Steps of a DLRM for step_speed.py: step DIM BATCH big|small THREADS. For each line on stdin it
-// takes some steps and prints the seconds of one.
+// Steps of a DLRM for step_speed.py: step DIM BATCH big|small THREADS fp32|bf16. For each line on
+// stdin it takes some steps and prints the seconds of one.
 
 #include <chrono>
 #include <cstdio>
@@ -21,11 +21,12 @@ constexpr std::size_t kDense = 13;
 constexpr std::int64_t kRows = 100000;
 constexpr std::uint64_t kBatches = 8;
 
-std::unique_ptr<Model> make(int dim, bool big, int threads) {
+std::unique_ptr<Model> make(int dim, bool big, int threads, bool bf16) {
   TrainerSpec spec;
   spec.embedding_dim = dim;
   spec.max_table_rows = kRows;
   spec.threads = threads;
+  if (bf16) spec.precision = TrainerSpec::Precision::kBf16;
   if (big) {
     spec.bottom_mlp = {512, 256, 64, dim};
     spec.top_mlp = {512, 256, 1};
@@ -39,8 +40,8 @@ std::unique_ptr<Model> make(int dim, bool big, int threads) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 5) {
-    std::fprintf(stderr, "usage: step DIM BATCH big|small THREADS\n");
+  if (count != 6) {
+    std::fprintf(stderr, "usage: step DIM BATCH big|small THREADS fp32|bf16\n");
     return EXIT_FAILURE;
   }
   MemoryBudget budget(std::size_t{1} << 30);
@@ -52,8 +53,8 @@ int main(int count, char** arguments) {
   std::vector<std::shared_ptr<const Batch>> batches;
   for (std::uint64_t number = 0; number < kBatches; ++number)
     batches.push_back(source.make(number));
-  const auto model =
-      make(std::atoi(arguments[1]), std::strcmp(arguments[3], "big") == 0, std::atoi(arguments[4]));
+  const auto model = make(std::atoi(arguments[1]), std::strcmp(arguments[3], "big") == 0,
+                          std::atoi(arguments[4]), std::strcmp(arguments[5], "bf16") == 0);
   for (const auto& batch : batches) FOREBAY_CHECK(model->step(*batch).has_value());
   char line[16];
   while (std::fgets(line, sizeof(line), stdin) != nullptr) {

@@ -1,7 +1,8 @@
 """A step of a DLRM on the CPU against the same step in PyTorch: same sizes, same threads, by turns.
 
-usage: step_speed.py STEP_PROGRAM [ROUNDS]; prints medians and their ratio; exits 77 where there is no torch.
-The BLAS kernels are what OPENBLAS_CORETYPE says for both. PyTorch has all tables in one, so that one operator looks all ids up, and sparse gradients.
+usage: step_speed.py STEP_PROGRAM [ROUNDS [bf16]]; prints medians and their ratio; exits 77 where there is no torch.
+With bf16 both multiply matrices in bfloat16, PyTorch by autocast. The BLAS kernels are what OPENBLAS_CORETYPE says for both. PyTorch has all
+tables in one, so that one operator looks all ids up, and sparse gradients.
 """
 import os
 import statistics
@@ -47,7 +48,8 @@ class Dlrm(torch.nn.Module):
 
 
 class Theirs:
-    def __init__(self, dim, batch, kind):
+    def __init__(self, dim, batch, kind, bf16):
+        self.bf16 = bf16
         self.model = Dlrm(dim, kind == "big")
         self.optimizer = torch.optim.Adagrad(self.model.parameters(), lr=0.01)
         fields = torch.arange(TABLES) * ROWS
@@ -59,7 +61,9 @@ class Theirs:
     def turn(self):
         began = time.perf_counter()
         for dense, ids, starts, labels in self.batches:
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(self.model(dense, ids, starts), labels)
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.bf16):
+                logits = self.model(dense, ids, starts)
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(logits.float(), labels)
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()
             self.optimizer.step()
@@ -69,11 +73,13 @@ class Theirs:
 def main():
     torch.set_num_threads(THREADS)
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    bf16 = sys.argv[3:] == ["bf16"]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     for dim, batch, kind in SIZES:
-        theirs = Theirs(dim, batch, kind)
-        with subprocess.Popen([sys.argv[1], str(dim), str(batch), kind, str(THREADS)], env=environment, text=True,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ours:
+        theirs = Theirs(dim, batch, kind, bf16)
+        command = [sys.argv[1], str(dim), str(batch), kind, str(THREADS), "bf16" if bf16 else "fp32"]
+        with subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as ours:
             taken = []
             for _ in range(rounds):
                 ours.stdin.write("\n")

@@ -28,7 +28,7 @@ struct Bf16Fixture {
   MemoryBudget budget{std::size_t{1} << 30};
   BufferPool pool{budget};
   TrainerSpec spec;
-  ClickBatches::Options data{.rows = 5000, .dense = 20, .sparse = 3};
+  ClickBatches::Options data{.rows = 1000, .dense = 20, .sparse = 3};
 
   Bf16Fixture() {
     spec.threads = 1;
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(Bf16Fixture, "a network in bfloat16 trains as in float32 but fo
   const auto rounded = model(Precision::kBf16);
   const auto exact_losses = train(*exact, 8);
   const auto rounded_losses = train(*rounded, 8);
-  CHECK(exact_losses.back() < 0.95 * exact_losses.front());
+  CHECK(exact_losses.back() < 0.97 * exact_losses.front());
   for (std::size_t i = 0; i < exact_losses.size(); ++i) {
     CAPTURE(i);
     CHECK(rounded_losses[i] != exact_losses[i]);
@@ -101,6 +101,7 @@ TEST_CASE_METHOD(Bf16Fixture, "threads change no bit of a network in bfloat16",
                  "[trainer][models][bf16]") {
   if (!machine_multiplies_bf16() || FOREBAY_THREAD_SANITIZER) return;
   use(GENERATE(Kind::kDlrm, Kind::kDcnV2, Kind::kDeepFm));
+  data.rows = kModelShares * kModelGroupRows + 100;  // Some shares have two groups.
   const auto one = model(Precision::kBf16);
   const auto losses = train(*one, 3);
   spec.threads = 3;

@@ -12,7 +12,7 @@ namespace forebay {
 struct Interaction {
   std::size_t vectors = 0;
   std::size_t dim = 0;
-  /// Whether to use registers of 512 bits, which changes no bit of the results.
+  /// Whether to use the machine's registers of 512 bits, which changes no bit of the results.
   bool in_avx512 = machine_has_avx512();
 
   std::size_t width() const { return dim + vectors * (vectors - 1) / 2; }

@@ -81,11 +81,12 @@ class Dcn::Worker final : public GroupWorker {
     return logits();
   }
 
-  void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
-    const Split own = network_.split(sums);
-    network_.top_.backward(weights_.top, cross_now_.inputs.back(), last_now_, own.top,
-                           &cross_now_.gradient);
-    network_.cross_.backward(weights_.cross, cross_now_, own.cross);
+  void backward(const at::Tensor& dense, GradientSums sums,
+                const VectorLocations& vectors) override {
+    const Split own = network_.split(sums.tensors);
+    network_.top_.backward(weights_.top, cross_now_.inputs.back(), last_now_,
+                           {own.top, sums.are_empty}, &cross_now_.gradient);
+    network_.cross_.backward(weights_.cross, cross_now_, {own.cross, sums.are_empty});
     const std::size_t dim = network_.dim_;
     const float* gradient = cross_now_.gradient.data_ptr<float>();
     auto* bottom = bottom_now_.gradient.data_ptr<float>();
@@ -95,7 +96,8 @@ class Dcn::Worker final : public GroupWorker {
         std::memcpy(vectors.at(feature, row), gradient + (feature + 1) * dim, dim * sizeof(float));
       }
     }
-    network_.bottom_.backward(weights_.bottom, dense, bottom_now_, own.bottom, nullptr);
+    network_.bottom_.backward(weights_.bottom, dense, bottom_now_, {own.bottom, sums.are_empty},
+                              nullptr);
   }
 
  private:

@@ -87,8 +87,9 @@ class DlrmWorker final : public GroupWorker {
     return logits();
   }
 
-  void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
-    top_.backward(top_weights_, top_input_, last_now_, sums.subspan(bottom_.tensors()),
+  void backward(const at::Tensor& dense, GradientSums sums,
+                const VectorLocations& vectors) override {
+    top_.backward(top_weights_, top_input_, last_now_, sums.from(bottom_.tensors()),
                   &top_input_gradient_);
     interaction_.backward(vectors_.as<float>(), feature_gradients_.as<float>(), rows_,
                           bottom_now_.gradient.data_ptr<float>(), vectors.data,

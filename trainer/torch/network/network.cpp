@@ -44,20 +44,30 @@ std::span<const std::uint16_t> bits_of(const at::Tensor& tensor) {
 
 bool is_rounded(const at::Tensor& tensor) { return tensor.scalar_type() == at::kBFloat16; }
 
-/// Adds the product of two matrices to `sum`. In bfloat16 the product is rounded before it is
-/// added, in `scratch`.
+/// Adds the product of two matrices to one of the sums. In bfloat16 the product is rounded before
+/// it is added, in `scratch`.
 void add_product(const at::Tensor& a, const at::Tensor& b, at::Tensor& scratch,
-                 const at::Tensor& sum) {
-  if (!is_rounded(a)) {
+                 const GradientSums& sums, std::size_t index) {
+  at::Tensor sum = sums.tensors[index];
+  if (is_rounded(a)) {
+    at::mm_out(scratch, a, b);
+    if (sums.are_empty) {
+      sum.copy_(scratch);
+    } else {
+      add_bf16(bits_of(scratch), values_of<float>(sum));
+    }
+  } else if (sums.are_empty) {
+    at::mm_out(sum, a, b);
+  } else {
     sum.addmm_(a, b);
-    return;
   }
-  at::mm_out(scratch, a, b);
-  add_bf16(bits_of(scratch), values_of<float>(sum));
 }
 
-/// Adds the sum of a matrix's rows to `sum`.
-void add_rows(const at::Tensor& matrix, const at::Tensor& ones, const at::Tensor& sum) {
+/// Adds the sum of a matrix's rows to one of the sums.
+void add_rows(const at::Tensor& matrix, const at::Tensor& ones, const GradientSums& sums,
+              std::size_t index) {
+  const at::Tensor& sum = sums.tensors[index];
+  if (sums.are_empty) sum.zero_();
   if (is_rounded(matrix)) return add_bf16(bits_of(matrix), values_of<float>(sum));
   sum.addmv_(matrix.t(), ones);
 }
@@ -150,7 +160,7 @@ void Mlp::forward(Parameters weights, const at::Tensor& input, Activations& acti
 }
 
 void Mlp::backward(Parameters weights, const at::Tensor& input, Activations& activations,
-                   Parameters sums, at::Tensor* input_gradient) const {
+                   GradientSums sums, at::Tensor* input_gradient) const {
   std::vector<Activations::Layer>& layers = activations.layers;
   at::Tensor& last = layers.back().gradient;
   if (is_rounded(last)) last.copy_(activations.gradient);
@@ -159,9 +169,9 @@ void Mlp::backward(Parameters weights, const at::Tensor& input, Activations& act
     at::Tensor& dy = own.gradient;
     if (has_relu(layer)) at::threshold_backward_out(dy, dy, own.output, 0);
     const at::Tensor& before = layer == 0 ? input : layers[layer - 1].output;
-    add_product(dy.t(), own.input.defined() ? own.input : before, own.weight_gradient,
-                sums[2 * layer]);
-    add_rows(dy, activations.ones, sums[2 * layer + 1]);
+    add_product(dy.t(), own.input.defined() ? own.input : before, own.weight_gradient, sums,
+                2 * layer);
+    add_rows(dy, activations.ones, sums, 2 * layer + 1);
     at::Tensor* dx = layer == 0 ? input_gradient : &layers[layer - 1].gradient;
     if (dx == nullptr) continue;
     at::mm_out(own.input.defined() ? own.input_gradient : *dx, dy, weights[2 * layer]);
@@ -240,23 +250,23 @@ void CrossLayers::forward(Parameters weights, Activations& space) const {
   }
 }
 
-void CrossLayers::backward(Parameters weights, Activations& space, Parameters sums) const {
+void CrossLayers::backward(Parameters weights, Activations& space, GradientSums sums) const {
   space.input_gradient.zero_();
   for (std::size_t layer = layers_; layer-- > 0;) {
     const Parameters own = weights.subspan(3 * layer);
-    const Parameters own_sums = sums.subspan(3 * layer);
+    const GradientSums own_sums = sums.from(3 * layer);
     const bool rounds = is_rounded(own[kV]);
     space.input_gradient.addcmul_(space.gradient, space.factors[layer]);
     at::mul_out(space.factor_gradient, space.gradient, space.inputs[0]);
-    add_rows(space.factor_gradient, space.ones, own_sums[kB]);
+    add_rows(space.factor_gradient, space.ones, own_sums, kB);
     if (rounds) space.wide.copy_(space.factor_gradient);
     const at::Tensor& dy = rounds ? space.wide : space.factor_gradient;
     at::Tensor product = rounds ? space.weight_gradient.view_as(own[kW]) : at::Tensor();
-    add_product(dy.t(), space.narrow[layer], product, own_sums[kW]);
+    add_product(dy.t(), space.narrow[layer], product, own_sums, kW);
     at::mm_out(space.narrow_gradient, dy, own[kW]);
     if (rounds) product = space.weight_gradient.view_as(own[kV]);
     add_product(space.narrow_gradient.t(), (rounds ? space.operands : space.inputs)[layer], product,
-                own_sums[kV]);
+                own_sums, kV);
     if (rounds) {
       space.gradient.add_(at::mm_out(space.wide, space.narrow_gradient, own[kV]));
     } else {

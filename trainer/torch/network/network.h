@@ -15,8 +15,17 @@
 
 namespace forebay {
 
-/// The parameters of a network in their order, or the sums of their gradients.
+/// The parameters of a network in their order.
 using Parameters = std::span<const at::Tensor>;
+
+/// The sums of the gradients of parameters, in their order.
+struct GradientSums {
+  std::span<const at::Tensor> tensors;
+  bool are_empty = false;  ///< The next gradients replace what the tensors hold.
+
+  GradientSums first(std::size_t count) const { return {tensors.first(count), are_empty}; }
+  GradientSums from(std::size_t index) const { return {tensors.subspan(index), are_empty}; }
+};
 
 /// Views of `values`, where the parameters are stored one after the other.
 std::vector<at::Tensor> views_over(const ParameterShapes& parameters, float* values);
@@ -63,7 +72,7 @@ class Mlp {
   /// Propagates `gradient`, which the caller fills: adds the parameters' gradients to `sums`,
   /// and writes the input's gradient if one is wanted.
   void backward(Parameters weights, const at::Tensor& input, Activations& activations,
-                Parameters sums, at::Tensor* input_gradient) const;
+                GradientSums sums, at::Tensor* input_gradient) const;
 
   /// Computes the same output in differentiable operators.
   at::Tensor record(Parameters weights, at::Tensor x) const;
@@ -114,7 +123,7 @@ class CrossLayers {
   void forward(Parameters weights, Activations& space) const;
   /// Computes the gradient of inputs.front() from `gradient`, which the caller fills with that of
   /// inputs.back(); adds the parameters' gradients to `sums`.
-  void backward(Parameters weights, Activations& space, Parameters sums) const;
+  void backward(Parameters weights, Activations& space, GradientSums sums) const;
 
   /// Computes the same output in differentiable operators.
   at::Tensor record(Parameters weights, const at::Tensor& input) const;
@@ -159,7 +168,7 @@ class GroupWorker {
   std::span<float> logit_gradients() { return {last_now_.gradient.data_ptr<float>(), rows_}; }
 
   /// Adds the gradients of the parameters to `sums`; writes those of the pooled vectors.
-  virtual void backward(const at::Tensor& dense, Parameters sums,
+  virtual void backward(const at::Tensor& dense, GradientSums sums,
                         const VectorLocations& vectors) = 0;
 
  protected:

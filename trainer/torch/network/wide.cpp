@@ -105,12 +105,13 @@ class Wide::Worker final : public GroupWorker {
     return {logits, rows_};
   }
 
-  void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
-    network_.deep_.backward(weights_.subspan(1), input_, last_now_, sums.subspan(1),
-                            &input_gradient_);
+  void backward(const at::Tensor& dense, GradientSums sums,
+                const VectorLocations& vectors) override {
+    network_.deep_.backward(weights_.subspan(1), input_, last_now_, sums.from(1), &input_gradient_);
     const float* logit = last_now_.gradient.data_ptr<float>();
     const float* numbers = dense.data_ptr<float>();
-    auto* wide = sums[0].data_ptr<float>();
+    if (sums.are_empty) sums.tensors[0].zero_();
+    auto* wide = sums.tensors[0].data_ptr<float>();
     const float* gradient = input_gradient_.data_ptr<float>() + network_.dense_;
     const std::size_t width = network_.dense_ + shape_.vectors * shape_.dim;
     for (std::size_t r = 0; r < rows_; ++r, numbers += network_.dense_, gradient += width) {
