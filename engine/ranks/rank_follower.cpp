@@ -48,7 +48,7 @@ void RankFollower::close() {
   if (net_ == nullptr) return;
   net_->stop();
   served_.take_back();
-  net_->actors().shutdown(ActorHost::Stop::kNow);
+  net_->end();
   inbox_.change([](RankInbox& inbox) { inbox = {}; });
   answer_.reset();
   net_.reset();

@@ -58,12 +58,13 @@ DenseNetwork::DenseNetwork(const TrainerSpec& spec, const ModelShape& shape)
       ones_(at::ones({extent(kModelGroupRows), 1}, at::kFloat)) {
   auto* weights = weights_.as<float>();
   initialise(network_->parameters(), spec.seed, {weights, parameters_});
-  views_ = views_over(network_->parameters(), weights);
+  operands_ = views_over(network_->parameters(), weights);
   const bool rounds = spec.precision == TrainerSpec::Precision::kBf16;
-  for (std::size_t i = 0; i < views_.size(); ++i) {
-    operands_.push_back(rounds && network_->parameters()[i].rounds
-                            ? at::empty_like(views_[i], at::kBFloat16)
-                            : views_[i]);
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    if (!rounds || !network_->parameters()[i].rounds) continue;
+    const at::Tensor exact = operands_[i];
+    operands_[i] = at::empty_like(exact, at::kBFloat16);
+    rounded_.push_back({.exact = exact, .rounded = operands_[i]});
   }
   for (std::size_t share = 0; share < kModelShares; ++share) {
     sums_.push_back(
@@ -76,9 +77,10 @@ DenseNetwork::DenseNetwork(const TrainerSpec& spec, const ModelShape& shape)
 
 /// Weights stay float32 and change at each step, so products take them rounded anew.
 void DenseNetwork::round_weights() {
-  for_each_task(threads_, operands_.size(), [&](std::size_t i, int) {
+  if (rounded_.empty()) return;
+  for_each_task(threads_, rounded_.size(), [&](std::size_t i, int) {
     const c10::InferenceMode no_autograd;
-    if (!operands_[i].is_same(views_[i])) operands_[i].copy_(views_[i]);
+    rounded_[i].rounded.copy_(rounded_[i].exact);
   });
 }
 

@@ -85,6 +85,11 @@ class DenseNetwork {
  private:
   static constexpr std::size_t kBlock = 4096;  // Parameters.
 
+  /// A view of weights_, and its copy in bfloat16.
+  struct Rounded {
+    at::Tensor exact, rounded;
+  };
+
   void round_weights();
   template <class Work>
   void for_each_group(const Batch& batch, const Shares& shares, const Work& work);
@@ -101,8 +106,8 @@ class DenseNetwork {
   DenseOptimizer optimizer_;
   Pages weights_;                                      // [parameters_]
   Pages gradients_;                                    // [kModelShares, parameters_]
-  std::vector<at::Tensor> views_;                      // Of weights_.
-  std::vector<at::Tensor> operands_;                   // The views, or their values in bfloat16.
+  std::vector<at::Tensor> operands_;                   // Views of weights_, or copies in bfloat16.
+  std::vector<Rounded> rounded_;                       // Of each copy.
   std::vector<std::vector<at::Tensor>> sums_;          // Per share, views of gradients_.
   at::Tensor ones_;                                    // The dense input of a model without one.
   std::vector<std::unique_ptr<GroupWorker>> workers_;  // Per thread.

@@ -16,6 +16,7 @@
 #define FOREBAY_INLINE [[gnu::always_inline]] inline
 
 /// Compiles a function for machines with AVX-512 alone: call it only if machine_has_avx512().
+/// (Disabled with the clones, which then fuse no products, so that both have the same bits.)
 #if defined(__x86_64__) && !FOREBAY_THREAD_SANITIZER
 #define FOREBAY_AVX512_COMPILES 1
 #define FOREBAY_AVX512 [[gnu::target("avx512f,fma")]]

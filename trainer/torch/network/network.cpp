@@ -204,7 +204,8 @@ CrossLayers::Activations CrossLayers::make_activations(Parameters weights, std::
     all.inputs.push_back(floats(rows, width_));
     all.narrow.push_back(values(rows, v.size(0), v.scalar_type()));
     all.factors.push_back(floats(rows, width_));
-    if (is_rounded(v)) all.operands.push_back(values(rows, width_, v.scalar_type()));
+    all.operands.push_back(is_rounded(v) ? values(rows, width_, v.scalar_type())
+                                         : all.inputs.back());
   }
   all.inputs.push_back(floats(rows, width_));
   all.gradient = floats(rows, width_);
@@ -212,9 +213,11 @@ CrossLayers::Activations CrossLayers::make_activations(Parameters weights, std::
   all.factor_gradient = floats(rows, width_);
   all.narrow_gradient = at::empty_like(all.narrow.front());
   all.ones = at::ones({extent(rows)}, at::kFloat);
+  all.wide = all.factor_gradient;
   if (is_rounded(v)) {
     all.wide = at::empty_like(all.operands.front());
-    all.weight_gradient = at::empty({v.numel()}, v.scalar_type());
+    all.v_gradient = at::empty_like(v);
+    all.w_gradient = at::empty_like(weights[kW]);
   }
   return all;
 }
@@ -230,20 +233,21 @@ CrossLayers::Activations CrossLayers::first_rows(const Activations& all, std::si
           first_of(all.ones, rows),
           first_of(all.operands, rows),
           first_of(all.wide, rows),
-          all.weight_gradient};
+          all.v_gradient,
+          all.w_gradient};
 }
 
 void CrossLayers::forward(Parameters weights, Activations& space) const {
   for (std::size_t layer = 0; layer < layers_; ++layer) {
     const Parameters own = weights.subspan(3 * layer);
     at::Tensor& factors = space.factors[layer];
-    if (is_rounded(own[kV])) {
-      space.operands[layer].copy_(space.inputs[layer]);
-      at::mm_out(space.narrow[layer], space.operands[layer], own[kV].t());
+    const bool rounds = is_rounded(own[kV]);
+    if (rounds) space.operands[layer].copy_(space.inputs[layer]);
+    at::mm_out(space.narrow[layer], space.operands[layer], own[kV].t());
+    if (rounds) {
       at::mm_out(space.wide, space.narrow[layer], own[kW].t());
       factors.copy_(space.wide).add_(own[kB]);
     } else {
-      at::mm_out(space.narrow[layer], space.inputs[layer], own[kV].t());
       at::addmm_out(factors, own[kB], space.narrow[layer], own[kW].t());
     }
     at::addcmul_out(space.inputs[layer + 1], space.inputs[layer], space.inputs[0], factors);
@@ -260,13 +264,9 @@ void CrossLayers::backward(Parameters weights, Activations& space, GradientSums 
     at::mul_out(space.factor_gradient, space.gradient, space.inputs[0]);
     add_rows(space.factor_gradient, space.ones, own_sums, kB);
     if (rounds) space.wide.copy_(space.factor_gradient);
-    const at::Tensor& dy = rounds ? space.wide : space.factor_gradient;
-    at::Tensor product = rounds ? space.weight_gradient.view_as(own[kW]) : at::Tensor();
-    add_product(dy.t(), space.narrow[layer], product, own_sums, kW);
-    at::mm_out(space.narrow_gradient, dy, own[kW]);
-    if (rounds) product = space.weight_gradient.view_as(own[kV]);
-    add_product(space.narrow_gradient.t(), (rounds ? space.operands : space.inputs)[layer], product,
-                own_sums, kV);
+    add_product(space.wide.t(), space.narrow[layer], space.w_gradient, own_sums, kW);
+    at::mm_out(space.narrow_gradient, space.wide, own[kW]);
+    add_product(space.narrow_gradient.t(), space.operands[layer], space.v_gradient, own_sums, kV);
     if (rounds) {
       space.gradient.add_(at::mm_out(space.wide, space.narrow_gradient, own[kV]));
     } else {

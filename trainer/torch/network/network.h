@@ -94,8 +94,7 @@ class Mlp {
 /// Holds shapes only, as Mlp does. Its parameters are each layer's V, W and b.
 class CrossLayers {
  public:
-  /// The memory that one thread needs for up to some number of rows; with V and W in bfloat16, the
-  /// operands of their products are, too.
+  /// The memory that one thread needs for up to some number of rows.
   struct Activations {
     std::vector<at::Tensor> inputs;   ///< x[0] … x[layers], [rows, width].
     std::vector<at::Tensor> narrow;   ///< V[l] x[l], [rows, rank].
@@ -103,10 +102,12 @@ class CrossLayers {
     at::Tensor gradient;              ///< Of the last output, then of each earlier input.
     at::Tensor input_gradient;        ///< The part of x[0]'s gradient that comes from the products.
     at::Tensor factor_gradient, narrow_gradient;
-    at::Tensor ones;                   ///< [rows]
-    std::vector<at::Tensor> operands;  ///< Of bfloat16 alone: x[0] … x[layers - 1].
-    at::Tensor wide;                   ///< Of bfloat16 alone: [rows, width].
-    at::Tensor weight_gradient;        ///< Of bfloat16 alone: [rank · width].
+    at::Tensor ones;  ///< [rows]
+    /// Operands in the type of V and W: x[0] … x[layers - 1], and the gradient of the factors.
+    /// Copies in bfloat16; in float32 those tensors themselves.
+    std::vector<at::Tensor> operands;
+    at::Tensor wide;
+    at::Tensor v_gradient, w_gradient;  ///< Of V and W in bfloat16: those of one pass.
   };
 
   explicit CrossLayers(const ModelShape& shape)
