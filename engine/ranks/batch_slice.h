@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
@@ -13,8 +14,16 @@
 
 namespace forebay {
 
-/// Some rows of a batch as bytes: labels, dense, lengths, ids, weights, in one buffer. A rank
-/// trains on such a slice; models do not see extra columns.
+/// The sparse features whose lists the rows of a slice share, and how many lists they share.
+struct SliceGroup {
+  std::vector<std::uint64_t> features;
+  std::uint64_t unique = 0;
+  static auto fields(auto& self) { return std::tie(self.features, self.unique); }
+};
+
+/// Some rows of a batch as bytes: labels, dense, lengths, ids, weights, and of each group the list
+/// of each row and the first row of each list, in one buffer. A rank trains on such a slice; models
+/// do not see extra columns.
 struct BatchSlice {
   static constexpr std::string_view kTag = "ranks.batch_slice/1";
   std::uint64_t number = 0;  ///< Number of the global batch.
@@ -24,24 +33,27 @@ struct BatchSlice {
   std::uint64_t num_ids = 0;
   Frames frames;  ///< Exactly one.
   bool weighted = false;
+  std::vector<SliceGroup> groups = {};
 
   static auto fields(auto& self) {
     return std::tie(self.number, self.rows, self.dense_features, self.sparse_features, self.num_ids,
-                    self.frames, self.weighted);
+                    self.frames, self.weighted, self.groups);
   }
 };
 
-/// The ids of a whole batch that are in a rank's tables, as bytes: lengths, ids, in one buffer. The
-/// features are tables or parts of tables. A rank may prefetch the ids before it trains on its rows
-/// of the batch.
+/// The ids of a whole batch that are in a rank's tables, as bytes: lengths, ids, and the groups'
+/// rows and lists, in one buffer. The features are tables or parts of tables. A rank may prefetch
+/// the ids before it trains on its rows of the batch.
 struct BatchIds : BatchSlice {
   static constexpr std::string_view kTag = "ranks.batch_ids/1";
   static auto fields(auto& self) {
-    return std::tie(self.number, self.rows, self.sparse_features, self.num_ids, self.frames);
+    return std::tie(self.number, self.rows, self.sparse_features, self.num_ids, self.frames,
+                    self.groups);
   }
 };
 
-/// Copies rows [first, end) of `batch`. `pool` outlives the result, as for the functions below.
+/// Copies rows [first, end) of `batch`; lists that they share stay shared (Batch::lists_once).
+/// `pool` outlives the result, as for the functions below.
 std::shared_ptr<const Batch> slice_rows(const Batch& batch, std::size_t first, std::size_t end,
                                         BufferPool& pool);
 
@@ -62,7 +74,7 @@ struct SliceLimits {
 };
 
 /// Returns the rows as a batch that uses the frame's memory, or a copy of it if the frame is not
-/// aligned. kCorrupt: counts and sizes do not match.
+/// aligned. kCorrupt: counts, sizes or the groups' numbers do not match.
 Result<std::shared_ptr<const Batch>> unpack_slice(const BatchSlice& slice,
                                                   const SliceLimits& limits, BufferPool& pool);
 

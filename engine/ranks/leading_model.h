@@ -11,7 +11,7 @@
 #include "engine/ranks/rank_follower.h"
 #include "engine/ranks/rank_leader.h"
 #include "trainer/model.h"
-#include "trainer/ranks/placement.h"
+#include "trainer/ranks/batch_divider.h"
 
 namespace forebay {
 

@@ -54,8 +54,8 @@ std::string describe_tables(const TrainerSpec& spec, const ModelShape& shape,
 }
 
 /// Bytes of this rank's tables, plus the bytes that only training with several ranks needs.
-std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const Collective& ranks,
-                             std::uint64_t ids) {
+std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const Schema& schema,
+                             const Collective& ranks) {
   const TablePlacement placement = place_tables(job.trainer, shape, ranks.size());
   const ModelShape replicas = replicas_of(shape, placement);
   const TrainerSpec spec = spec_of_shards(job.trainer, shape, placement, ranks.rank());
@@ -64,14 +64,24 @@ std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const 
   const std::uint64_t width = shape.row_width();
   // Ids prefetched before their step, ids of the current step, and ids being divided. For
   // replicated tables: the pooled vectors of this rank's rows, and the gradient sums of whole
-  // tables.
+  // tables. For columns that repeat: the lists of rows, and the gradients of lists.
+  const std::uint64_t ids = job.order.batch_size * schema.sparse.size();
+  std::uint64_t repeated = 0;
+  for (const FeatureGroup& group : schema.repeated) repeated += group.sparse.size();
+  const std::uint64_t lists = 2 * job.order.batch_size * schema.repeated.size();
   const std::uint64_t floats =
       rows * replicas.table_rows.size() * width + replicas.table_parameters();
   return table_bytes(spec, shards_of(shape, placement, ranks.rank())) +
          table_bytes(spec_of_replicas(job.trainer), replicas) + floats * sizeof(float) +
-         (kMostExpectedBatches + 2) * ids * (sizeof(std::int64_t) + sizeof(std::int32_t)) +
-         VectorExchange::bytes_for(placement.shards.size(), static_cast<std::size_t>(size), width,
-                                   job.order.batch_size, ids);
+         rows * repeated * width * (sizeof(float) + sizeof(double)) +
+         (kMostExpectedBatches + 2) *
+             (ids * (sizeof(std::int64_t) + sizeof(std::int32_t)) + lists * sizeof(std::uint32_t)) +
+         ExchangeSize{.features = placement.shards.size(),
+                      .ranks = static_cast<std::size_t>(size),
+                      .dim = width,
+                      .rows = job.order.batch_size,
+                      .ids = ids}
+             .bytes();
 }
 
 /// Checks that this rank's tables have the memory that a batch of all ranks needs; the error gives
@@ -132,7 +142,7 @@ Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema
   const std::uint64_t ids = job.order.batch_size * schema.sparse.size();
   std::uint64_t wanted = model_bytes(job.trainer, *shape, job.order.batch_size, ids);
   if (learns && ranks != nullptr) {
-    wanted += bytes_together(job, *shape, *ranks, ids);
+    wanted += bytes_together(job, *shape, schema, *ranks);
     wanted -= std::min(wanted, table_bytes(job.trainer, *shape));
   }
   const std::uint64_t expected = resident_bytes() + (learns ? kTorchBytes + wanted : 0);

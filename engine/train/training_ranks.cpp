@@ -12,6 +12,7 @@
 #include "trainer/embedding/slot_metadata.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_state.h"
+#include "trainer/ranks/batch_divider.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/saving/checkpoint_folder.h"
 
@@ -99,7 +100,7 @@ std::unique_ptr<Model> Leading::lead(std::unique_ptr<Model> own, const JobSpec& 
     const TablePlacement placement = place_tables(job.trainer, *shape, leader_->size());
     dividers.reserve(static_cast<std::size_t>(leader_->size()));
     for (int rank = 0; rank < leader_->size(); ++rank) {
-      dividers.emplace_back(shape->table_rows, shards_of_rank(placement, rank));
+      dividers.emplace_back(shape->table_rows, shards_of_rank(placement, rank), leader_->size());
     }
   }
   auto model = std::make_unique<LeadingModel>(std::move(own), *leader_, std::move(dividers));
@@ -109,10 +110,12 @@ std::unique_ptr<Model> Leading::lead(std::unique_ptr<Model> own, const JobSpec& 
 
 std::uint64_t Leading::slice_bytes(const JobSpec& job, const Schema& schema) const {
   if (alone()) return 0;
-  // Label, weight and dense values; one length and one id for each sparse feature.
+  // Label, weight and dense values; one length and one id for each sparse feature; for each group
+  // of columns that repeat the row's list and a first row.
   const std::uint64_t floats = 1 + (schema.weight ? 1 : 0) + schema.dense.size();
-  const std::uint64_t row =
-      sizeof(float) * floats + (sizeof(std::int32_t) + sizeof(std::int64_t)) * schema.sparse.size();
+  const std::uint64_t row = sizeof(float) * floats +
+                            (sizeof(std::int32_t) + sizeof(std::int64_t)) * schema.sparse.size() +
+                            2 * sizeof(std::uint32_t) * schema.repeated.size();
   return RankLeader::bytes_for(job.order.batch_size * row);
 }
 

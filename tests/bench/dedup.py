@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What `columns.dedup` saves where 16 impressions of a request repeat 80 % of the bytes, and what it costs where nothing
-repeats: rows per second and CPU of `ingest`, time of a training step, bytes that a worker sends, the loss.
+repeats: rows per second and CPU of `ingest`, time of a training step, the same and bytes with two ranks, bytes that a
+worker sends, the loss.
 
     python3 tests/bench/dedup.py                       # some five minutes
     python3 tests/bench/dedup.py --only ingest --rounds 9 --json result.json
@@ -27,7 +28,7 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--forebay", default="build/release/tools/forebay")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", nargs="*", default=["ingest", "train", "wire", "distinct"])
+    parser.add_argument("--only", nargs="*", default=["ingest", "train", "ranks", "wire", "distinct"])
     parser.add_argument("--ids", type=int, default=60, help="of each of the two lists that repeat, in the mean")
     parser.add_argument("--format", choices=["csv", "parquet"], default="csv")
     parser.add_argument("--json", help="write all figures there")
@@ -124,6 +125,23 @@ class Bench:
         busy = [done["seconds"] * (1 - done["starved_ratio"]) for done in (short, long)]
         return {"step_seconds": busy[1] - busy[0], "loss": long["loss"]}
 
+    def ranks(self, job):
+        """Time of two ranks' steps of two epochs, and the bytes between them and within c10d, over loopback."""
+        busy, sent = [], []
+        for epochs in (1, 3):
+            before = int(LOOPBACK.read_text())
+            ranks = [subprocess.Popen([self.forebay, "train", str(job), "--json", "--restart", "--set",
+                                       f"order.epochs={epochs}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2",
+                                           "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29571"}) for rank in range(2)]
+            told = [rank.communicate() for rank in ranks]
+            if any(rank.returncode for rank in ranks):
+                raise SystemExit(f"train {job}: {told[0][1].decode()}")
+            done = json.loads(told[0][0].splitlines()[-1])
+            busy.append(done["seconds"] * (1 - done["starved_ratio"]))
+            sent.append(int(LOOPBACK.read_text()) - before)
+        return {"step_seconds": busy[1] - busy[0], "bytes": sent[1] - sent[0]}
+
     def wire(self, job):
         before = int(LOOPBACK.read_text())
         trainer = subprocess.Popen(
@@ -150,6 +168,8 @@ def main():
             bench.figures["dedup_ratio"] = bench.ratio
         if "train" in wanted.only:
             bench.rounds("train", repeats, bench.train)
+        if "ranks" in wanted.only:
+            bench.rounds("ranks", repeats, bench.ranks)
         if "wire" in wanted.only:
             bench.rounds("wire", repeats, bench.wire, 1)
         if "distinct" in wanted.only:

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from support.harness import MIB, Running, Scenario, main
+from support.requests import COLUMNS, REPEATED, csv_text, request_rows
 
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 3000}]
 # Adagrad's first step on a weight has one length, however small the gradient, so it would amplify rounding.
@@ -58,6 +59,21 @@ class Ranks(Scenario):
             for rank, other in enumerate(others, 1):
                 self.assertEqual(other.out, "")
                 self.assertIn(f"rank {rank} trained on", other.err)
+
+    def test_lists_that_repeat_give_the_losses_of_plain_ones_on_every_rank(self):
+        job = self.trained(evaluate_share=0.1, embedding_dim=8, bottom_mlp=[16, 8], top_mlp=[16, 1], **TAME)
+        job.put("a.csv", csv_text(request_rows(600)))
+        job.tables["transform"] = []
+        job.change(dataset={"format": "csv", "paths": ["a.csv"], "csv.list_delimiter": "|"}, columns=COLUMNS)
+        alone = self.assert_done(job.run("train", "--json", "--restart"))
+        job.change(columns={**COLUMNS, "dedup": REPEATED})
+        for size, placement in ((2, "auto"), (2, "row"), (4, "table")):
+            first, *_ = self.finish(self.start(job, size, "--json", "--restart",
+                                               "--set", f"trainer.tables.placement={placement}"))
+            for key in SAME:
+                self.assertEqual(first.json[key], alone[key], key)
+            self.assertAlmostEqual(first.json["loss"], alone["loss"], delta=1e-5)
+            self.assertGreater(first.json["dedup_ratio"], 2)
 
     def test_weights_of_rows_reach_every_rank(self):
         job = self.trained(**{**TAME, "learning_rate": 1e-4})

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/data/batch_lists.h"
 #include "engine/ranks/rank_messages.h"
 
 namespace {
@@ -47,8 +47,13 @@ void check_slice(const BatchSlice& slice) {
     return;
   }
   const Batch& rows = **batch;
-  const std::span lengths(rows.lengths, rows.sparse_features * rows.rows);
-  FOREBAY_CHECK(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) == rows.num_ids);
+  const BatchLists lists(rows);
+  FOREBAY_CHECK(lists.first_id(lists.features()) == rows.num_ids);
+  for (std::size_t feature = 0; feature < lists.features(); ++feature) {
+    for (std::size_t row = 0; row < rows.rows; ++row) {
+      FOREBAY_CHECK(lists.number(feature, row) < lists.count(feature));
+    }
+  }
   const auto again = slice_rows(rows, 0, rows.rows, pool);
   FOREBAY_CHECK(std::equal(rows.ids, rows.ids + rows.num_ids, again->ids));
   FOREBAY_CHECK((again->weights != nullptr) == slice.weighted);

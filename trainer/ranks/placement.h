@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/result.h"
-#include "core/data/batch.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -34,6 +32,14 @@ struct TablePlacement {
   std::vector<std::size_t> replicated;  ///< Features whose table every rank has; ascending.
 
   std::vector<int> owners() const;
+};
+
+/// Which rank owns each feature's table.
+struct FeatureOwners {
+  FeatureOwners(const std::vector<int>& owners, int ranks);
+
+  std::vector<std::size_t> owner;                     ///< Per feature.
+  std::vector<std::vector<std::size_t>> features_of;  ///< Per rank, ascending.
 };
 
 /// With kAuto every rank has the tables of at most 1024 rows, because exchanging vectors costs more
@@ -67,53 +73,5 @@ TrainerSpec spec_of_replicas(const TrainerSpec& spec);
 
 /// The folder of a rank's tiered tables.
 std::string tables_folder(const TrainerSpec& spec, int rank);
-
-/// Divides a batch's ids by shard, and collects those of replicated tables: for the batch of a
-/// rank's rows, by all shards; for a global batch, by the shards of one rank (shards_of_rank).
-///
-/// Owns the returned batches, which are valid until the next one and have no labels and dense
-/// features. One thread.
-class BatchDivider {
- public:
-  BatchDivider(std::vector<std::int64_t> table_rows, TablePlacement placement);
-
-  enum class What : std::uint8_t {
-    kAll,
-    kReplicas,  ///< The ids of the shards were divided before.
-  };
-  /// Returns an error for lengths that are negative or do not add up to the batch's ids.
-  Status divide(const Batch& mine, What what = What::kAll);
-
-  /// One sparse feature per shard; ids of a split table are keys in their shard. If every table is
-  /// a single shard, this is the divided batch itself.
-  const Batch& sharded() const { return *sharded_; }
-  /// One sparse feature per replicated table.
-  const Batch& replicated() const { return replicas_.batch; }
-
- private:
-  /// A batch and the memory it points to.
-  struct Division {
-    std::vector<std::int32_t> lengths;
-    std::vector<std::int64_t> ids;
-    Batch batch;
-
-    void clear() {
-      lengths.clear();
-      ids.clear();
-    }
-    void point(const Batch& mine, std::size_t features);
-  };
-
-  Status measure(const Batch& mine);
-  void take_whole(const Batch& mine, std::size_t feature, Division& to) const;
-  void take_shard(const Batch& mine, const TableShard& shard);
-
-  const std::vector<std::int64_t> table_rows_;
-  const TablePlacement placement_;
-  bool all_whole_ = true;  // Every table is a single shard.
-  std::vector<std::size_t> first_id_;
-  Division shards_, replicas_;
-  const Batch* sharded_ = nullptr;
-};
 
 }  // namespace forebay

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "trainer/torch/dense_network.h"
+#include "trainer/torch/kernels/repeated_bags.h"
 
 namespace forebay {
 
@@ -19,13 +21,13 @@ ReplicatedTables::ReplicatedTables(Collective& ranks, std::unique_ptr<EmbeddingT
 
 Status ReplicatedTables::begin(const Batch& mine, EmbeddingTables::Use use, int threads) {
   mine_ = &mine;
+  lists_ = BatchLists(mine);
   auto rows = tables_->begin(mine, use);
   if (!rows) return pass(rows);
   rows_ = *rows;
   if (pooled_.size() < tables() * batch_floats()) pooled_.resize(tables() * batch_floats());
   for_each_task(threads, tables(), [&](std::size_t table, int) {
-    const std::span lengths(mine.lengths + table * mine.rows, mine.rows);
-    tables_->pool(table, *rows_, rows_->first_id[table], lengths,
+    tables_->pool(table, *rows_, rows_->first_id[table], lists_.lengths(table),
                   pooled_.data() + table * batch_floats(), width_);
   });
   return {};
@@ -40,7 +42,8 @@ void ReplicatedTables::start_sums(std::span<const float* const> gradients, int t
 void ReplicatedTables::add_up(std::size_t table, const float* gradients) {
   const std::span<float> sums = this->sums(table);
   std::ranges::fill(sums, 0.0f);
-  tables_->add_up(table, *mine_, *rows_, gradients);
+  const EmbeddingTables::GradientRun run{lists_.count(table), gradients};
+  tables_->add_up(table, lists_.lengths(table), *rows_, {&run, 1});
   const std::span<const std::int32_t> slots = rows_->slots_of(table);
   const float* from = tables_->sums(table).data();
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -68,11 +71,15 @@ RankedTables::RankedTables(Collective& ranks, const ModelShape& whole,
                            const TablePlacement& placement, Parts parts,
                            TrainerSpec::Pooling pooling)
     : own_(parts.shards),
+      rank_(static_cast<std::size_t>(ranks.rank())),
       width_(whole.row_width()),
       mean_(pooling == TrainerSpec::Pooling::kMean),
       homes_(whole.table_rows.size()),
       divider_(whole.table_rows, placement),
-      exchange_(ranks, placement.owners(), width_) {
+      id_exchange_(ranks, {placement.owners(), ranks.size()}),
+      exchange_(ranks, {placement.owners(), ranks.size()}, width_),
+      by_list_(whole.table_rows.size()),
+      gradients_of_(whole.table_rows.size()) {
   shard_of_.reserve(placement.shards.size());
   for (const TableShard& shard : placement.shards) {
     Home& home = homes_[shard.feature];
@@ -88,6 +95,9 @@ RankedTables::RankedTables(Collective& ranks, const ModelShape& whole,
 
 Status RankedTables::begin(const Batch& mine, Use use, int threads) {
   mine_ = &mine;
+  lists_ = BatchLists(mine);
+  shard_lists_.clear();
+  for (const std::size_t feature : shard_of_) shard_lists_.push_back(lists_.count(feature));
   dealt_ = use == Use::kTrain ? take_dealt(mine.number) : nullptr;
   const auto what = dealt_ ? BatchDivider::What::kReplicas : BatchDivider::What::kAll;
   if (auto divided = divider_.divide(mine, what); !divided) return divided;
@@ -120,13 +130,27 @@ std::shared_ptr<const Batch> RankedTables::take_dealt(std::uint64_t number) {
 
 Status RankedTables::find_ids() {
   if (dealt_) {
+    if (auto taken = take_dealt_rows(); !taken) return taken;
     ids_ = dealt_.get();
-    return exchange_.take_ids(*ids_, *mine_);
+  } else {
+    auto ids = id_exchange_.exchange(divider_.sharded());
+    if (!ids) return pass(ids);
+    ids_ = *ids;
+    first_rows_ = id_exchange_.first_rows();
   }
-  auto ids = exchange_.exchange_ids(divider_.sharded());
-  if (!ids) return pass(ids);
-  ids_ = *ids;
-  return {};
+  owned_lists_ = BatchLists(*ids_);
+  return exchange_.begin({.ids = *ids_, .first_rows = first_rows_, .lists = shard_lists_});
+}
+
+Status RankedTables::take_dealt_rows() {
+  const auto ranks = static_cast<int>(exchange_.parts());
+  first_rows_.assign(1, 0);
+  for (int rank = 0; rank < ranks; ++rank) {
+    first_rows_.push_back(rows_of_rank(dealt_->rows, rank, ranks).second);
+  }
+  if (first_rows_[rank_ + 1] - first_rows_[rank_] == mine_->rows) return {};
+  return fail(Code::kCorrupt, "the ids of batch " + std::to_string(dealt_->number) +
+                                  " that came before the step are those of other rows");
 }
 
 // The vectors of the replicas are computed while the others are in flight.
@@ -168,7 +192,7 @@ void RankedTables::pool(std::size_t table) {
   std::size_t id = rows_->first_id[table];
   for (std::size_t rank = 0; rank < exchange_.parts(); ++rank) {
     const VectorExchange::Part part = exchange_.part(table, rank);
-    const std::span lengths(ids_->lengths + table * ids_->rows + part.first_row, part.rows);
+    const auto lengths = owned_lists_.lengths(table).subspan(part.first_list, part.lists);
     id += own_.pool(table, *rows_, id, lengths, part.vectors, width_);
   }
 }
@@ -191,9 +215,10 @@ void RankedTables::put_one(std::size_t feature, std::size_t row, float* to) cons
   const Home& home = homes_[feature];
   const float* from = home.replica == kNone ? exchange_.vectors(home.first_shard)
                                             : replicas_->vectors(home.replica);
-  std::memcpy(to, from + row * width_, width_ * sizeof(float));
+  const std::size_t at = lists_.number(feature, row) * width_;
+  std::memcpy(to, from + at, width_ * sizeof(float));
   for (std::size_t shard = 1; shard < home.shards; ++shard) {
-    const float* more = exchange_.vectors(home.first_shard + shard) + row * width_;
+    const float* more = exchange_.vectors(home.first_shard + shard) + at;
     for (std::size_t i = 0; i < width_; ++i) to[i] += more[i];
   }
   const float share = share_of(feature, row);
@@ -201,25 +226,41 @@ void RankedTables::put_one(std::size_t feature, std::size_t row, float* to) cons
   for (std::size_t i = 0; i < width_; ++i) to[i] *= share;
 }
 
-void RankedTables::start_gradients(float* gradients, int threads) {
-  const std::size_t floats = mine_->rows * width_;
+void RankedTables::scale_to_means(float* gradients) const {
   for (std::size_t feature = 0; mean_ && feature < homes_.size(); ++feature) {
     for (std::size_t row = 0; row < mine_->rows; ++row) {
       const float share = share_of(feature, row);
-      float* gradient = gradients + feature * floats + row * width_;
+      float* gradient = gradients + feature * batch_floats() + row * width_;
       for (std::size_t i = 0; share != 1 && i < width_; ++i) gradient[i] *= share;
     }
   }
-  std::vector<const float*> of_shards(shard_of_.size());
-  for (std::size_t shard = 0; shard < shard_of_.size(); ++shard) {
-    of_shards[shard] = gradients + shard_of_[shard] * floats;
-  }
+}
+
+void RankedTables::sum_by_lists(const float* gradients, int threads) {
+  for_each_task(threads, homes_.size(), [&](std::size_t feature, int) {
+    const std::span of_rows(gradients + feature * batch_floats(), batch_floats());
+    gradients_of_[feature] = of_rows.data();
+    const BatchRepeats* repeats = lists_.repeats(feature);
+    if (repeats == nullptr) return;
+    ListGradients& lists = by_list_[feature];
+    lists.sums.resize(repeats->unique * width_);
+    sum_by_list(*repeats, of_rows, lists.exact, lists.sums);
+    gradients_of_[feature] = lists.sums.data();
+  });
+}
+
+void RankedTables::start_gradients(float* gradients, int threads) {
+  scale_to_means(gradients);
+  sum_by_lists(gradients, threads);
+  std::vector<const float*> of_shards;
+  of_shards.reserve(shard_of_.size());
+  for (const std::size_t feature : shard_of_) of_shards.push_back(gradients_of_[feature]);
   exchange_.start_gradients(of_shards);
   if (!replicas_) return;
   std::vector<const float*> of_replicas(replicas_->tables());
   for (std::size_t feature = 0; feature < homes_.size(); ++feature) {
     const std::size_t replica = homes_[feature].replica;
-    if (replica != kNone) of_replicas[replica] = gradients + feature * floats;
+    if (replica != kNone) of_replicas[replica] = gradients_of_[feature];
   }
   replicas_->start_sums(of_replicas, threads);
 }
@@ -228,9 +269,9 @@ void RankedTables::add_up(std::size_t shard) {
   std::vector<EmbeddingTables::GradientRun> runs;
   runs.reserve(exchange_.parts());
   for (std::size_t rank = 0; rank < exchange_.parts(); ++rank) {
-    runs.push_back({exchange_.part(shard, rank).rows, exchange_.gradients(shard, rank)});
+    runs.push_back({exchange_.part(shard, rank).lists, exchange_.gradients(shard, rank)});
   }
-  own_.add_up(shard, *ids_, *rows_, runs);
+  own_.add_up(shard, owned_lists_.lengths(shard), *rows_, runs);
 }
 
 }  // namespace forebay

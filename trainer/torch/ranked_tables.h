@@ -12,7 +12,10 @@
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
+#include "core/data/batch_lists.h"
 #include "trainer/collective.h"
+#include "trainer/ranks/batch_divider.h"
+#include "trainer/ranks/id_exchange.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/ranks/vector_exchange.h"
 #include "trainer/torch/kernels/embedding_tables.h"
@@ -40,10 +43,10 @@ class ReplicatedTables {
   void end() {
     if (std::exchange(rows_, nullptr) != nullptr) tables_->end();
   }
-  /// [rows, width]
+  /// A vector for each list of `mine`.
   const float* vectors(std::size_t table) const { return pooled_.data() + table * batch_floats(); }
 
-  /// Sums the gradients of each table's pooled vectors, [rows, width], and starts the sums over
+  /// Sums the gradients of each table's pooled vectors, one for each list, and starts the sums over
   /// ranks.
   void start_sums(std::span<const float* const> gradients, int threads);
   Status wait_sums() { return std::exchange(pending_, nullptr)->wait(); }
@@ -62,9 +65,10 @@ class ReplicatedTables {
   const std::vector<std::int64_t> table_rows_;
   const std::size_t width_;
   std::vector<std::size_t> first_sum_;  // of each table in sums_, and the end
-  std::vector<float> pooled_;           // [tables, rows, width]
+  std::vector<float> pooled_;           // [tables, rows, width], as far as there are lists
   std::vector<float> sums_;             // by table: [its rows, width]
   const Batch* mine_ = nullptr;
+  BatchLists lists_;  // of mine_
   const BatchRows* rows_ = nullptr;
   Collective::Handle pending_;
 };
@@ -99,9 +103,9 @@ class RankedTables {
   Status begin(const Batch& mine, Use use, int threads);
   void end();
 
-  std::size_t global_rows() const { return exchange_.global_rows(); }
+  std::size_t global_rows() const { return first_rows_.back(); }
   /// Index in the global batch of this rank's first row.
-  std::size_t first_row() const { return exchange_.first_row(); }
+  std::size_t first_row() const { return first_rows_[rank_]; }
   /// Copies the vectors of rows [first, first + rows) to the network's locations.
   void put(std::size_t first, std::size_t rows, const VectorLocations& places) const;
 
@@ -149,24 +153,45 @@ class RankedTables {
   /// Removes and returns the batch announced with this number; null if it was not announced.
   std::shared_ptr<const Batch> take_dealt(std::uint64_t number);
   Status find_ids();
+  Status take_dealt_rows();
   Status begin_shards(Use use, int threads);
   void pool(std::size_t table);
   /// The factor of a vector in its bag's mean; 1 if bags are summed here.
   float share_of(std::size_t feature, std::size_t row) const;
   void put_one(std::size_t feature, std::size_t row, float* to) const;
+  /// Multiplies the gradients of rows by their vectors' factors in the means.
+  void scale_to_means(float* gradients) const;
+  /// Sums the gradients of the rows that share lists, and says where each feature's are.
+  void sum_by_lists(const float* gradients, int threads);
+  std::size_t batch_floats() const { return mine_->rows * width_; }
 
   EmbeddingTables& own_;
+  const std::size_t rank_;
   const std::size_t width_;
   const bool mean_;
   std::vector<Home> homes_;            // Per feature.
   std::vector<std::size_t> shard_of_;  // The feature of each shard.
   BatchDivider divider_;
+  IdExchange id_exchange_;
   VectorExchange exchange_;
   std::optional<ReplicatedTables> replicas_;
   const Batch* mine_ = nullptr;
-  std::shared_ptr<const Batch> dealt_;  // Ids announced before this step; null: none.
-  const Batch* ids_ = nullptr;          // Ids of all ranks, for the shards of this one.
-  const BatchRows* rows_ = nullptr;     // Rows of those ids.
+  BatchLists lists_;                      // Of mine_.
+  std::vector<std::size_t> shard_lists_;  // Of mine_, per shard.
+  std::shared_ptr<const Batch> dealt_;    // Ids announced before this step; null: none.
+  const Batch* ids_ = nullptr;            // Ids of all ranks, for the shards of this one.
+  BatchLists owned_lists_;                // Of ids_.
+  std::vector<std::size_t> first_rows_;   // Of each rank, in the global batch, and the end.
+  const BatchRows* rows_ = nullptr;       // Rows of those ids.
+
+  /// Gradients of the lists of a feature whose rows share them.
+  struct ListGradients {
+    std::vector<double> exact;
+    std::vector<float> sums;
+  };
+  std::vector<ListGradients> by_list_;      // Per feature.
+  std::vector<const float*> gradients_of_;  // Per feature: a vector for each list.
+
   std::mutex mutex_;
   std::deque<std::shared_ptr<const Batch>> expected_;  // under mutex_
 };

@@ -1,10 +1,13 @@
 #include "engine/ranks/batch_slice.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "core/data/batch_lists.h"
 #include "tests/trainer/click_batches.h"
+#include "tests/trainer/shared_lists.h"
 #include "trainer/ranks/placement.h"
 
 #include "tests/support/catch.h"
@@ -167,4 +170,90 @@ TEST_CASE_METHOD(SliceFixture, "ids travel, and those that do not fit together a
   other = good;
   other.frames.clear();
   CHECK_FALSE(unpack_ids(other, 11, 2, pool));
+}
+
+namespace {
+
+/// A batch whose rows share lists of features 0 and 2, and of feature 3.
+struct SharedSliceFixture : SliceFixture {
+  test::SharedLists lists;
+
+  SharedSliceFixture() : lists(shared_base(), 4, 9) {
+    limits = {.rows = 11, .dense_features = 3, .sparse_features = 5};
+  }
+  std::shared_ptr<const Batch> shared_base() {
+    data.sparse = 5;
+    return whole();
+  }
+};
+
+/// The frame of a slice with the first two lists of its last group in the other order.
+Frame with_first_rows_swapped(const BatchSlice& slice) {
+  const Frame& frame = slice.frames[0];
+  auto bytes = std::make_shared<std::vector<std::byte>>(frame.data(), frame.data() + frame.size());
+  const std::size_t lists = slice.groups.back().unique * sizeof(std::uint32_t);
+  std::byte* first = bytes->data() + bytes->size() - Buffer::kPadding - lists;
+  std::swap_ranges(first, first + sizeof(std::uint32_t), first + sizeof(std::uint32_t));
+  return {bytes, bytes->data(), bytes->size()};
+}
+
+/// Whether each row of the slice refers to the list that it has in `plain` from row `first` on.
+bool same_lists(const Batch& plain, const Batch& slice, std::size_t first) {
+  const BatchLists lists(slice);
+  for (std::size_t feature = 0; feature < slice.sparse_features; ++feature) {
+    const auto ids = lists.ids(feature);
+    for (std::size_t row = 0; row < slice.rows; ++row) {
+      const auto list = ids[lists.number(feature, row)];
+      if (!std::ranges::equal(list, bag(plain, feature, first + row))) return false;
+    }
+  }
+  return are_sound(slice.repeats, slice.rows);
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(SharedSliceFixture, "a slice has the lists that its rows share once",
+                 "[tools][ranks]") {
+  const auto [first, end] = GENERATE(
+      std::pair<std::size_t, std::size_t>{0, 11}, std::pair<std::size_t, std::size_t>{3, 7},
+      std::pair<std::size_t, std::size_t>{9, 11}, std::pair<std::size_t, std::size_t>{4, 4});
+  const auto slice = slice_rows(lists.stored, first, end, pool);
+  CHECK(slice->lists_once);
+  CHECK(same_lists(lists.plain, *slice, first));
+  const auto arrived = unpack_slice(packed_slice(slice), limits, pool);
+  REQUIRE(arrived);
+  CHECK((*arrived)->repeats.size() == 2);
+  CHECK((*arrived)->num_ids == slice->num_ids);
+  CHECK(same_lists(lists.plain, **arrived, first));
+  const auto plain = slice_rows(lists.once, first, end, pool);
+  CHECK(plain->repeats.empty());
+  CHECK(same_lists(lists.plain, *plain, first));
+}
+
+TEST_CASE_METHOD(SharedSliceFixture, "ids of lists that rows share travel once", "[tools][ranks]") {
+  const auto copy = copy_ids(lists.stored, pool);
+  CHECK(copy->num_ids == lists.stored.num_ids);
+  const auto arrived = unpack_ids(packed_ids(copy), 11, 5, pool);
+  REQUIRE(arrived);
+  CHECK(same_lists(lists.plain, **arrived, 0));
+}
+
+TEST_CASE_METHOD(SharedSliceFixture, "a slice whose shared lists make no sense is refused",
+                 "[tools][ranks]") {
+  const auto good = slice_rows(lists.stored, 0, 11, pool);
+  BatchSlice slice = packed_slice(good);
+  CHECK(refusal(slice).empty());
+  std::string what = "other shared lists";
+  SECTION("a feature that no slice has") { slice.groups[1].features = {5}; }
+  SECTION("a feature in two groups") { slice.groups[1].features = {2}; }
+  SECTION("more lists than rows") { slice.groups[0].unique = 12; }
+  SECTION("numbers of other rows") {
+    what = "another number of ids";
+    slice.frames[0] = with_first_rows_swapped(slice);
+  }
+  SECTION("fewer lists than rows refer to") {
+    what = "another number of ids";
+    slice.groups[0].unique -= 1;
+  }
+  CHECK(refusal(slice) == "rank 0 sent a slice of batch 5 with " + what + " than it says");
 }

@@ -1,4 +1,4 @@
-#include "trainer/ranks/placement.h"
+#include "trainer/ranks/batch_divider.h"
 
 #include "tests/support/catch.h"
 
@@ -86,6 +86,77 @@ TEST_CASE_METHOD(DividedFixture, "of a batch with announced ids only the ids of 
   REQUIRE(divider.divide(batch, BatchDivider::What::kReplicas));
   CHECK(divider.sharded().num_ids == 0);
   CHECK(ids_of(divider.replicated()) == Ids{10});
+}
+
+namespace {
+
+/// Five rows of three features; rows 0, 2, 3 and rows 1, 4 share the lists {4, 12} and {7} of
+/// feature 0, and {5}, {} of feature 2.
+struct SharedFixture {
+  using Numbers = std::vector<std::uint32_t>;
+  Numbers numbers{0, 1, 0, 0, 1};
+  Numbers first_rows{0, 1};
+  Lengths lengths{2, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0};
+  Ids ids{4, 12, 7, 20, 21, 22, 23, 24, 5};
+  Batch batch;
+
+  SharedFixture() {
+    batch.rows = 5;
+    batch.sparse_features = 3;
+    batch.num_ids = ids.size();
+    batch.lengths = lengths.data();
+    batch.ids = ids.data();
+    batch.lists_once = true;
+    batch.repeats.push_back({.features = {.sparse = {0, 2}},
+                             .unique = 2,
+                             .numbers = numbers.data(),
+                             .first_rows = first_rows.data()});
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(SharedFixture, "lists that rows share stay shared in shards and replicas",
+                 "[trainer][ranks]") {
+  const TablePlacement placement{.shards = {{0, 0, 10, 0}, {0, 10, 10, 1}, {1, 0, 99, 1}},
+                                 .replicated = {2}};
+  BatchDivider divider({20, 99, 30}, placement);
+  for (int i = 0; i < 2; ++i) {  // No state of the batch before is left.
+    REQUIRE(divider.divide(batch));
+    const Batch& sharded = divider.sharded();
+    CHECK(DividedFixture::lengths_of(sharded) ==
+          Lengths{1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1});
+    CHECK(DividedFixture::ids_of(sharded) == Ids{4, 7, 2, 20, 21, 22, 23, 24});
+    CHECK(sharded.lists_once);
+    REQUIRE(sharded.repeats.size() == 1);
+    CHECK(sharded.repeats[0].features.sparse == std::vector<std::size_t>{0, 1});
+    CHECK(sharded.repeats[0].unique == 2);
+    CHECK(are_sound(sharded.repeats, 5));
+    CHECK(DividedFixture::ids_of(divider.replicated()) == Ids{5});
+    CHECK(divider.replicated().repeats[0].features.sparse == std::vector<std::size_t>{0});
+  }
+  batch.repeats.clear();
+  batch.lists_once = false;
+  lengths = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0};
+  REQUIRE(divider.divide(batch));
+  CHECK_FALSE(divider.sharded().lists_once);
+  CHECK(divider.sharded().repeats.empty());
+}
+
+TEST_CASE_METHOD(SharedFixture, "rows of different ranks share no list after a batch is divided",
+                 "[trainer][ranks]") {
+  const TablePlacement all{.shards = {{0, 0, 20, 0}, {1, 0, 99, 0}, {2, 0, 30, 0}},
+                           .replicated = {}};
+  // Rank 0 has rows 0 and 1, rank 1 the others.
+  BatchDivider divider({20, 99, 30}, all, 2);
+  REQUIRE(divider.divide(batch));
+  const Batch& sharded = divider.sharded();
+  CHECK(DividedFixture::lengths_of(sharded) == lengths);
+  CHECK(DividedFixture::ids_of(sharded) == Ids{4, 12, 7, 4, 12, 7, 20, 21, 22, 23, 24, 5, 5});
+  REQUIRE(sharded.repeats.size() == 1);
+  CHECK(Numbers(sharded.repeats[0].numbers, sharded.repeats[0].numbers + 5) ==
+        Numbers{0, 1, 2, 2, 3});
+  CHECK(are_sound(sharded.repeats, 5));
 }
 
 TEST_CASE_METHOD(DividedFixture, "a batch that does not fit together is not divided",

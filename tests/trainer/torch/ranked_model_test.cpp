@@ -8,7 +8,9 @@
 #include "tests/support/thread_collective.h"
 #include "tests/support/wait_until.h"
 #include "tests/trainer/click_batches.h"
+#include "tests/trainer/shared_lists.h"
 #include "trainer/embedding/table_storage.h"
+#include "trainer/ranks/batch_divider.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/torch/module_functions.h"
 
@@ -68,6 +70,7 @@ struct RankedFixture {
   std::uint64_t bad_batch = ~std::uint64_t{0};
   std::size_t bad_row = 0;
   std::uint64_t ahead = 0;  // batches that are announced ahead
+  bool shares = false;      // whether rows share lists, which the batch has once
   test::TempDir dir;
 
   RankedFixture() {
@@ -85,13 +88,14 @@ struct RankedFixture {
     const auto batch = ClickBatches(pool, these).make(number);
     if (number == bad_batch) batch->dense[bad_row * data.dense] = std::nanf("");
     const auto [first, end] = rows_of_rank(batch->rows, rank, ranks);
-    return slice_rows(*batch, first, end, pool);
+    if (!shares) return slice_rows(*batch, first, end, pool);
+    return slice_rows(test::SharedLists(batch, 20, number).stored, first, end, pool);
   }
 
   /// The ids of a batch for the tables of `rank`, as rank 0 divides it.
   std::shared_ptr<const Batch> ids_of(std::uint64_t number, int rank, int ranks) {
     const TablePlacement placement = place_tables(spec, shape(), ranks);
-    BatchDivider divider(shape().table_rows, shards_of_rank(placement, rank));
+    BatchDivider divider(shape().table_rows, shards_of_rank(placement, rank), ranks);
     const auto whole = rows_of(number, 0, 1);  // With one rank the divider returns the whole batch.
     REQUIRE(divider.divide(*whole));
     return copy_ids(divider.sharded(), pool);
@@ -204,6 +208,17 @@ TEST_CASE_METHOD(RankedFixture, "losses and tables are the same for any number o
   SECTION("a value of state a row") {
     spec.table_optimizer = TrainerSpec::TableOptimizer::kRowwiseAdagrad;
   }
+  // Adagrad's first steps would amplify how the sums of lists that several ranks have are rounded.
+  SECTION("lists that rows share") {
+    shares = true;
+    spec.optimizer = TrainerSpec::Optimizer::kSgd;
+  }
+  SECTION("means of lists that rows share") {
+    shares = true;
+    spec.optimizer = TrainerSpec::Optimizer::kSgd;
+    spec.pooling = TrainerSpec::Pooling::kMean;
+    ahead = 3;
+  }
   const Trained alone = train(nullptr);
   const auto together = train_on(ranks);
 
@@ -232,6 +247,7 @@ TEST_CASE_METHOD(RankedFixture, "losses and tables are the same for any number o
 TEST_CASE_METHOD(RankedFixture, "the threads of each rank change no bit of the result",
                  "[trainer][ranks][threads]") {
   using Placement = TrainerSpec::Placement;
+  shares = GENERATE(false, true);
   spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow, Placement::kReplicated);
   spec.clip_norm = GENERATE(0, 0.05);
   spec.optimizer = TrainerSpec::Optimizer::kAdam;
@@ -252,6 +268,7 @@ TEST_CASE_METHOD(RankedFixture, "the threads of each rank change no bit of the r
 TEST_CASE_METHOD(RankedFixture, "ids announced before the step change no bit of the result",
                  "[trainer][ranks]") {
   const int ranks = GENERATE(2, 3);
+  shares = GENERATE(false, true);
   using Placement = TrainerSpec::Placement;
   spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow, Placement::kReplicated);
   const auto asked = train_on(ranks);
@@ -268,6 +285,7 @@ TEST_CASE_METHOD(RankedFixture, "tables of several ranks in tiers and in memory 
                  "[trainer][ranks]") {
   const int ranks = GENERATE(2, 3);
   using Placement = TrainerSpec::Placement;
+  shares = GENERATE(false, true);
   spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow, Placement::kReplicated);
   ahead = GENERATE(std::uint64_t{0}, std::uint64_t{3});
   spec.max_table_rows = 3000;
@@ -291,6 +309,7 @@ TEST_CASE_METHOD(RankedFixture,
                  "the metadata of hashed tables is that of one trainer for any placement",
                  "[trainer][ranks]") {
   data.sparse = 2;  // One rank of three has no table, and counts the steps all the same.
+  shares = GENERATE(false, true);
   spec.tables.storage = TrainerSpec::Storage::kHashed;
   spec.tables.admit_after = 2;
   spec.tables.evict_after = 4;

@@ -11,6 +11,7 @@
 #include "tools/bench/bench_setup.h"
 #include "trainer/collective.h"
 #include "trainer/module.h"
+#include "trainer/ranks/batch_divider.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/train_bench.h"
 
@@ -46,7 +47,7 @@ Result<Dealt> make_batches(const BenchTrainer& trainer, BufferPool& pool) {
   const std::vector<std::int64_t> tables(trainer.batches.features, trainer.batches.table_rows);
   const TablePlacement placement =
       place_tables(tables, TrainerSpec::Tables().placement, ranks.size);
-  BatchDivider divider(tables, shards_of_rank(placement, ranks.rank));
+  BatchDivider divider(tables, shards_of_rank(placement, ranks.rank), ranks.size);
   Dealt made;
   made.rows.reserve(kRankBatches);
   made.expected.reserve(kRankBatches);

@@ -1,9 +1,23 @@
 #include "trainer/torch/kernels/repeated_bags.h"
 
 #include <algorithm>
-#include <span>
 
 namespace forebay {
+
+void sum_by_list(const BatchRepeats& repeats, std::span<const float> gradients,
+                 std::vector<double>& exact, std::span<float> sums) {
+  if (repeats.unique == 0) return;
+  const std::size_t width = sums.size() / repeats.unique;
+  const std::size_t rows = gradients.size() / width;
+  exact.assign(sums.size(), 0);
+  const float* gradient = gradients.data();
+  for (const std::uint32_t number : std::span(repeats.numbers, rows)) {
+    double* sum = exact.data() + number * width;
+    for (std::size_t i = 0; i < width; ++i) sum[i] += static_cast<double>(gradient[i]);
+    gradient += width;
+  }
+  std::ranges::transform(exact, sums.begin(), [](double sum) { return static_cast<float>(sum); });
+}
 
 std::size_t RepeatedBags::begin(const Batch& batch, const BatchRows& rows) {
   rows_ = &rows;
@@ -57,16 +71,8 @@ void RepeatedBags::add_up(std::size_t feature, std::size_t rows, const float* gr
                           EmbeddingTables& tables) {
   Bags& bags = bags_[feature];
   const std::size_t width = tables_.width(feature);
-  const std::size_t unique = bags.repeats->unique;
-  bags.sums.assign(unique * width, 0);
-  for (const std::uint32_t number : std::span(bags.repeats->numbers, rows)) {
-    double* sum = bags.sums.data() + number * width;
-    for (std::size_t i = 0; i < width; ++i) sum[i] += static_cast<double>(gradients[i]);
-    gradients += width;
-  }
-  std::ranges::transform(bags.sums, bags.vectors.begin(),
-                         [](double sum) { return static_cast<float>(sum); });
-  const EmbeddingTables::GradientRun run{unique, bags.vectors.data()};
+  sum_by_list(*bags.repeats, {gradients, rows * width}, bags.sums, bags.vectors);
+  const EmbeddingTables::GradientRun run{bags.repeats->unique, bags.vectors.data()};
   tables.add_up(feature, bags.lengths, *rows_, {&run, 1});
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/data/batch.h"
@@ -9,12 +10,18 @@
 
 namespace forebay {
 
+/// Sums the gradients of the rows that share a list: in double, rounded once, in the order of the
+/// rows, so results do not depend on threads. `gradients` has a vector of `width` for each of
+/// `rows` rows, `sums` receives one for each list; `exact` is working memory.
+void sum_by_list(const BatchRepeats& repeats, std::span<const float> gradients,
+                 std::vector<double>& exact, std::span<float> sums);
+
 /// The embedding bags of features whose values repeat within a batch (Batch::repeats): each
 /// different list is pooled once, and the gradients of the rows that share it are added up before
 /// they go to its ids (RecD, MLSys '23).
 ///
-/// Pooled vectors have the bits of those pooled row by row. The gradients of a list are summed in
-/// double and rounded once, in the order of the batch, so results do not depend on threads.
+/// Pooled vectors have the bits of those pooled row by row; the gradients of a list are summed by
+/// sum_by_list().
 class RepeatedBags {
  public:
   /// `tables` outlives the bags.
