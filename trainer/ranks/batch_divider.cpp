@@ -40,7 +40,7 @@ void BatchDivider::Division::point(const Batch& mine, std::span<const OwnedRepea
   batch.repeats.clear();
   for (std::size_t group = 0; group < groups.size(); ++group) {
     if (groups[group].sparse.empty()) continue;
-    batch.repeats.push_back(cuts[group].of(std::move(groups[group])));
+    batch.repeats.push_back(cuts[group].of(groups[group]));
   }
   batch.lists_once = !batch.repeats.empty();
 }

@@ -220,7 +220,7 @@ bool IdExchange::SharedLists::append(std::span<const std::uint32_t> of_rows, std
   const std::size_t before = first_rows.size();
   for (const std::uint32_t number : of_rows) {
     const std::size_t seen = first_rows.size() - before;
-    if (number > seen || number >= lists) return false;
+    if (number > seen) return false;
     if (number == seen) first_rows.push_back(static_cast<std::uint32_t>(numbers.size()));
     numbers.push_back(static_cast<std::uint32_t>(before + number));
   }

@@ -236,6 +236,7 @@ TEST_CASE_METHOD(SharedSliceFixture, "ids of lists that rows share travel once",
   const auto arrived = unpack_ids(packed_ids(copy), 11, 5, pool);
   REQUIRE(arrived);
   CHECK(same_lists(lists.plain, **arrived, 0));
+  CHECK(copy_ids(lists.once, pool)->repeats.empty());
 }
 
 TEST_CASE_METHOD(SharedSliceFixture, "a slice whose shared lists make no sense is refused",

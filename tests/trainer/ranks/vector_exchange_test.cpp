@@ -269,15 +269,20 @@ TEST_CASE("every owner sees the lists of the global batch in its order, on any n
   CHECK(std::accumulate(owned.begin(), owned.end(), std::size_t{0}) == features);
 }
 
-TEST_CASE("a rank without rows takes part in a step whose rows share lists", "[trainer][ranks]") {
+TEST_CASE("ranks whose rows share lists and ranks whose rows share none take part in one step",
+          "[trainer][ranks]") {
+  const std::size_t end =
+      GENERATE(std::size_t{7}, std::size_t{12});  // The other has no rows, or 5.
   auto collectives = test::ThreadCollective::make(2);
+  std::string wrong;
   std::thread other([&] {
-    ExchangingRank each(*collectives[1], 3, {0, 7, 7});
-    CHECK(each.step(false, false).empty());
+    ExchangingRank each(*collectives[1], 3, {0, 7, end});
+    wrong = each.step(false, false);
   });
-  ExchangingRank each(*collectives[0], 3, {0, 7, 7});
+  ExchangingRank each(*collectives[0], 3, {0, 7, end});
   CHECK(each.step(true, false).empty());
   other.join();
+  CHECK(wrong.empty());
 }
 
 TEST_CASE("ids announced before the step that name other rows or lists are refused",

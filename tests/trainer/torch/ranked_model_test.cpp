@@ -374,6 +374,21 @@ TEST_CASE_METHOD(RankedFixture, "announced rows are in memory when the step begi
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST_CASE_METHOD(RankedFixture, "ids announced for other rows than a step has are refused",
+                 "[trainer][ranks]") {
+  data.sparse = 1;
+  spec.tables.placement = TrainerSpec::Placement::kTable;  // Rank 1 has no table.
+  auto collectives = test::ThreadCollective::make(2);
+  auto model = make_cpu_model(spec, shape(), collectives[1].get()).value();
+  const auto ids = ids_of(11, 1, 2);  // Of a last batch, which is short.
+  steps = 13;
+  model->prefetch(ids);
+  const auto loss = model->step(*rows_of(11, 1, 2));
+  REQUIRE_FALSE(loss);
+  CHECK(loss.error().message ==
+        "the ids of batch 11 that came before the step are those of other rows");
+}
+
 TEST_CASE_METHOD(RankedFixture, "a step without another rank ends with its name",
                  "[trainer][ranks]") {
   auto collectives = test::ThreadCollective::make(2);
