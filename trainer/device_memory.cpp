@@ -7,8 +7,8 @@
 namespace forebay {
 namespace {
 
-// The parts of a StagedBatch beside dense values, labels and the offsets of lists: a place per id,
-// a slot per row twice, and padding for alignment.
+// The parts of a StagedBatch beside dense values, labels, the offsets of lists and the rows' bags:
+// a place per id, a slot per row twice, and padding for alignment.
 constexpr std::uint64_t kStagedId = 4;
 constexpr std::uint64_t kStagedRow = 8;
 constexpr std::uint64_t kAligning = 512;
@@ -33,7 +33,7 @@ std::uint64_t staged(const TrainerSpec& spec, const ModelShape& shape, std::uint
   const std::uint64_t touched = std::min(host_rows(spec, shape), ids);
   const std::uint64_t rows = touched * table_row_bytes(spec, shape);
   const std::uint64_t numbers =
-      shape.dense_features + 1 + shape.table_rows.size() + (shape.weighted ? 1 : 0);
+      shape.dense_features + 1 + 2 * shape.table_rows.size() + (shape.weighted ? 1 : 0);
   const std::uint64_t sent = sizeof(float) * batch_size * numbers + kStagedId * ids +
                              kStagedRow * touched + kAligning + rows;
   return sent + sent / 8 + rows + rows / 8;

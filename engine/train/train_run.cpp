@@ -134,7 +134,7 @@ std::optional<TrainEnd> TrainRun::begin() {
                            .events = options_.events,
                            .first_process = options_.ranks ? options_.ranks->local_rank : 0,
                            .index_of = options_.index_of,
-                           .lists_once = !runs_on_gpu(job_.trainer)});
+                           .lists_once = true});
   if (!session) return TrainEnd::refused(session.error());
   session_ = std::move(*session);
   auto leading = Leading::open(job_, options_.ranks, stop_, options_.events);

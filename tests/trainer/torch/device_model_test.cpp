@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <thread>
 #include <utility>
 
 #include "core/base/random.h"
 #include "tests/support/temp_dir.h"
 #include "tests/trainer/click_batches.h"
+#include "tests/trainer/shared_lists.h"
 #include "tests/trainer/state_values.h"
 #include "tests/trainer/tested_device.h"
 #include "trainer/device_memory.h"
@@ -145,6 +147,28 @@ TEST_CASE_METHOD(DeviceFixture, "a model on a device trains as on the cpu whatev
   const auto got = all_scores(*theirs);
   for (std::size_t i = 0; i < got.size(); ++i) {
     CHECK(got[i] == Approx(expected[i]).margin(1e-5));
+  }
+}
+
+TEST_CASE_METHOD(DeviceFixture, "lists that rows share train as lists of each row on a device",
+                 "[trainer][device]") {
+  const Storage storage = GENERATE(Storage::kMemory, Storage::kHashed);
+  spec.pooling = GENERATE(TrainerSpec::Pooling::kSum, TrainerSpec::Pooling::kMean);
+  spec.optimizer = TrainerSpec::Optimizer::kSgd;
+  ClickBatches many{pool, {.rows = 40, .dense = 4, .sparse = 3, .most_per_field = 5}};
+  auto plain = device(storage, kAll);
+  auto once = device(storage, kAll);
+  auto stored = device(storage, kAll);
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    const test::SharedLists lists(many.make(number), 7, number);
+    std::vector<float> scores(40), shared(40);
+    REQUIRE(plain->predict(lists.plain, scores));
+    REQUIRE(stored->predict(lists.stored, shared));
+    if (number == 0) CHECK(scores == shared);
+    const double loss = plain->step(lists.plain).value();
+    const double loss_of_shared = stored->step(lists.stored).value();
+    CHECK(std::abs(loss_of_shared - loss) < 1e-5);
+    CHECK(once->step(lists.once).value() == loss_of_shared);
   }
 }
 

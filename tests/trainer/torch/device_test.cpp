@@ -258,6 +258,7 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
   CHECK(ints(device.slots) == std::vector{9, 9, 9, 9});
   CHECK(device.fetched.sizes() == at::IntArrayRef({3, 2}));
   CHECK_FALSE(device.weights.defined());
+  CHECK_FALSE(device.bags.defined());
 
   std::vector<float> weights{0.5F, 3};
   lists.batch.weights = weights.data();
@@ -272,6 +273,35 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
   const StagedBatch there = staged_in(other.clone(), weighted);
   CHECK(std::ranges::equal(values_of<float>(there.weights), weights));
   CHECK(std::ranges::equal(values_of<float>(there.labels), labels));
+}
+
+TEST_CASE("rows that share a list have one bag of it on the device", "[trainer][device]") {
+  // Rows 0 and 2 share {5, 6} of the second of two features; the first has {3}, {}, {4}.
+  test::ListBatch lists({}, 0, 0);
+  lists.lengths = {1, 0, 1, 2, 1, 2};
+  lists.ids = {3, 4, 5, 6, 7};
+  lists.fill(0, 2, 3);
+  const std::vector<std::uint32_t> numbers{0, 1, 0}, first_rows{0, 1};
+  lists.batch.lists_once = true;
+  lists.batch.repeats.push_back({.features = {.sparse = {1}},
+                                 .unique = 2,
+                                 .numbers = numbers.data(),
+                                 .first_rows = first_rows.data()});
+  std::vector<float> labels(3);
+  lists.batch.labels = labels.data();
+  RowFinder finder({0, 0});
+  BatchRows rows;
+  REQUIRE(finder.find(lists.batch, 3, rows));
+  const StagedExtents extents = extents_of(lists.batch, rows);
+  const at::Tensor host = at::zeros({staged_bytes(extents)}, at::kByte);
+  const StagedBatch staged = staged_in(host, extents);
+  for (std::size_t part = 0; part < staged_parts(lists.batch); ++part) {
+    write_staged(lists.batch, rows, staged, part);
+  }
+  using Ints = std::vector<std::int32_t>;
+  CHECK(std::ranges::equal(values_of<std::int32_t>(staged.offsets), Ints{0, 1, 1, 2, 4, 5}));
+  CHECK(std::ranges::equal(values_of<std::int32_t>(staged.bags), Ints{0, 3, 1, 4, 2, 3}));
+  CHECK(std::ranges::equal(values_of<std::int32_t>(staged.places), Ints{0, 1, 2, 3, 4}));
 }
 
 TEST_CASE("the parts of a large batch are the whole batch", "[trainer][device]") {

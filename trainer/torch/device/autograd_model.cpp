@@ -8,6 +8,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_embedding_bag.h>
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
+#include <ATen/ops/embedding.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/Device.h>
@@ -182,8 +183,8 @@ class AutogradModel final : public Model {
   }
 
   /// Pools all features at once: their rows are in one table of the device. Of libtorch's ways to
-  /// pool this one adds up gradients in the order of the ids, so that its bits do not change from
-  /// run to run, and sorts ids only once.
+  /// pool, and to give rows the bags that they share, these add up gradients in the order of the
+  /// ids, so that bits do not change from run to run; the first one sorts ids only once.
   at::Tensor pool(const StagedBatch& batch, TouchedRows& touched) {
     const at::Tensor& table = tables_.weights();
     const std::int64_t width = table.size(1);
@@ -202,6 +203,7 @@ class AutogradModel final : public Model {
                                             /*per_sample_weights=*/{},
                                             /*include_last_offset=*/true));
     }
+    if (batch.bags.defined()) return at::embedding(bags, batch.bags);
     return bags.view({all_bags / rows, rows, width}).transpose(0, 1).contiguous();
   }
 

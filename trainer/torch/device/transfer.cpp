@@ -165,13 +165,45 @@ StagedBatch lay_out(Sections& sections, const StagedExtents& extents) {
   StagedBatch batch;
   batch.dense = sections.next(at::kFloat, {extents.rows, extents.dense});
   batch.labels = sections.next(at::kFloat, {extents.rows});
-  batch.offsets = sections.next(at::kInt, {extents.sparse * extents.rows + 1});
+  batch.offsets = sections.next(at::kInt, {extents.bags + 1});
+  if (extents.shares) batch.bags = sections.next(at::kInt, {extents.rows, extents.sparse});
   batch.places = sections.next(at::kInt, {extents.ids});
   batch.slots = sections.next(at::kInt, {extents.touched});
   batch.fetched_slots = sections.next(at::kInt, {extents.fetched});
   batch.fetched = sections.next(at::kFloat, {extents.fetched, extents.row_size});
   if (extents.weighted) batch.weights = sections.next(at::kFloat, {extents.rows});
   return batch;
+}
+
+/// The bags of the features before this one.
+std::size_t first_bag(const Batch& batch, const BatchRows& rows, std::size_t feature) {
+  std::size_t bags = 0;
+  for (std::size_t before = 0; before < feature; ++before) {
+    const BatchRepeats* repeats = rows.repeats_of(batch, before);
+    bags += repeats == nullptr ? batch.rows : repeats->unique;
+  }
+  return bags;
+}
+
+/// Writes where the bags of a feature begin, and which one each row has.
+void write_bags(const Batch& batch, const BatchRows& rows, const StagedBatch& to,
+                std::size_t feature) {
+  const BatchRepeats* repeats = rows.repeats_of(batch, feature);
+  const std::int32_t* lengths = batch.lengths + feature * batch.rows;
+  const std::size_t first = first_bag(batch, rows, feature);
+  const std::size_t count = repeats == nullptr ? batch.rows : repeats->unique;
+  const std::span<std::int32_t> offsets = values_of<std::int32_t>(to.offsets);
+  auto id = static_cast<std::int32_t>(rows.first_id[feature]);
+  for (std::size_t bag = 0; bag < count; ++bag) {
+    offsets[first + bag] = id;
+    id += lengths[repeats == nullptr ? bag : repeats->first_rows[bag]];
+  }
+  if (!to.bags.defined()) return;
+  const std::span<std::int32_t> bags = values_of<std::int32_t>(to.bags);
+  for (std::size_t row = 0; row < batch.rows; ++row) {
+    const std::size_t bag = repeats == nullptr ? row : repeats->numbers[row];
+    bags[row * batch.sparse_features + feature] = static_cast<std::int32_t>(first + bag);
+  }
 }
 
 /// Writes the dense values, labels and weights of rows [begin, end).
@@ -203,12 +235,15 @@ StagedBatch staged_in(const at::Tensor& bytes, const StagedExtents& extents) {
 }
 
 StagedExtents extents_of(const Batch& batch, const BatchRows& rows) {
-  return {.rows = static_cast<std::int64_t>(batch.rows),
-          .dense = static_cast<std::int64_t>(batch.dense_features),
-          .sparse = static_cast<std::int64_t>(batch.sparse_features),
-          .ids = static_cast<std::int64_t>(batch.num_ids),
-          .touched = static_cast<std::int64_t>(rows.num_rows()),
-          .weighted = batch.weights != nullptr};
+  return {
+      .rows = static_cast<std::int64_t>(batch.rows),
+      .dense = static_cast<std::int64_t>(batch.dense_features),
+      .sparse = static_cast<std::int64_t>(batch.sparse_features),
+      .ids = static_cast<std::int64_t>(rows.first_id.back()),
+      .bags = static_cast<std::int64_t>(first_bag(batch, rows, batch.sparse_features)),
+      .shares = std::ranges::any_of(rows.repeats, [](std::int32_t entry) { return entry >= 0; }),
+      .touched = static_cast<std::int64_t>(rows.num_rows()),
+      .weighted = batch.weights != nullptr};
 }
 
 std::size_t staged_parts(const Batch& batch) {
@@ -217,18 +252,15 @@ std::size_t staged_parts(const Batch& batch) {
 
 void write_staged(const Batch& batch, const BatchRows& rows, const StagedBatch& to,
                   std::size_t part) {
-  const std::span<std::int32_t> offsets = values_of<std::int32_t>(to.offsets);
   if (part >= rows.features()) {
     const std::size_t begin = (part - rows.features()) * kPieceRows;
-    if (begin == 0) offsets.back() = static_cast<std::int32_t>(rows.first_id.back());
+    if (begin == 0) {
+      values_of<std::int32_t>(to.offsets).back() = static_cast<std::int32_t>(rows.first_id.back());
+    }
     return write_values(batch, begin, std::min(begin + kPieceRows, batch.rows), to);
   }
   const std::size_t feature = part;
-  auto id = static_cast<std::int32_t>(rows.first_id[feature]);
-  for (std::size_t bag = feature * batch.rows; bag < (feature + 1) * batch.rows; ++bag) {
-    offsets[bag] = id;
-    id += batch.lengths[bag];
-  }
+  write_bags(batch, rows, to, feature);
   const std::span<std::int32_t> places = values_of<std::int32_t>(to.places);
   const auto first = static_cast<std::int32_t>(rows.first_row[feature]);
   for (std::size_t at = rows.first_id[feature]; at < rows.first_id[feature + 1]; ++at) {

@@ -56,23 +56,26 @@ std::unique_ptr<DeviceLanes> make_lanes(at::Device device);
 /// The extents of a batch on its way to a device.
 struct StagedExtents {
   std::int64_t rows = 0;
-  std::int64_t dense = 0;   ///< Features.
-  std::int64_t sparse = 0;  ///< Features.
-  std::int64_t ids = 0;
+  std::int64_t dense = 0;     ///< Features.
+  std::int64_t sparse = 0;    ///< Features.
+  std::int64_t ids = 0;       ///< Of all bags.
+  std::int64_t bags = 0;      ///< Of all features.
+  bool shares = false;        ///< Whether rows share bags.
   std::int64_t touched = 0;   ///< Rows of tables that the batch names.
   std::int64_t fetched = 0;   ///< Rows whose values are sent with it.
   std::int64_t row_size = 0;  ///< Values of each such row.
   bool weighted = false;      ///< Whether the batch's rows have weights.
 };
 
-/// A batch in one contiguous memory, so that one copy takes it to a device. Bags are its lists, by
-/// feature, then row.
+/// A batch in one contiguous memory, so that one copy takes it to a device. Bags are its lists
+/// (BatchRows), by feature, then row; rows that share a list share its bag.
 struct StagedBatch {
-  at::Tensor dense;          ///< float [rows, dense]
-  at::Tensor labels;         ///< float [rows]
-  at::Tensor offsets;        ///< int32 [sparse · rows + 1]: where each bag's ids begin; their end.
-  at::Tensor places;         ///< int32 [ids]: the index of its row among the touched rows.
-  at::Tensor slots;          ///< int32 [touched]: slots of the rows on the device.
+  at::Tensor dense;    ///< float [rows, dense]
+  at::Tensor labels;   ///< float [rows]
+  at::Tensor offsets;  ///< int32 [bags + 1]: where each bag's ids begin; their end.
+  at::Tensor bags;     ///< int32 [rows, sparse]: each row's bags; undefined if none is shared.
+  at::Tensor places;   ///< int32 [ids]: the index of its row among the touched rows.
+  at::Tensor slots;    ///< int32 [touched]: slots of the rows on the device.
   at::Tensor fetched_slots;  ///< int32 [fetched]: destination slots of the values in `fetched`.
   at::Tensor fetched;        ///< float [fetched, row_size]
   at::Tensor weights;        ///< float [rows]; undefined without weights.
