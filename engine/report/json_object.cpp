@@ -50,6 +50,10 @@ JsonObject& JsonObject::add(std::string_view key, const std::vector<std::size_t>
   return add_raw(key, "[" + list + "]");
 }
 
+JsonObject& JsonObject::add(std::string_view key, const std::vector<double>& numbers) {
+  return add_raw(key, json_text(nlohmann::json(numbers)));
+}
+
 JsonObject& JsonObject::add_raw(std::string_view key, std::string value) {
   fields_.emplace_back(quoted(key), std::move(value));
   return *this;

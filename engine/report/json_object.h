@@ -50,6 +50,7 @@ class JsonObject {
   JsonObject& add(std::string_view key, const std::vector<std::string>& texts);
   JsonObject& add(std::string_view key, const std::vector<std::vector<std::string>>& lists);
   JsonObject& add(std::string_view key, const std::vector<std::size_t>& numbers);
+  JsonObject& add(std::string_view key, const std::vector<double>& numbers);
 
   /// Returns the object in one line: `{"rows":3}`.
   std::string text() const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/format/npy/arrays.h"
+#include "actors/format/npy/repeat_sample.h"
 #include "actors/format/parquet/footer.h"
 #include "actors/format/parquet/repeat_sample.h"
 #include "actors/input/file_system.h"
@@ -55,7 +56,7 @@ std::string joined_by_comma(const std::vector<std::string>& texts) {
 }
 
 void show_leaves(FileReport& report, const parquet::Footer& footer,
-                 const std::vector<parquet::RepeatSample>& repeats) {
+                 const std::vector<RepeatSample>& repeats) {
   std::vector<std::vector<std::string>> rows = {
       {"column", "type", "encodings", "codec", "bytes", "unpacked", "in a row", "page index"}};
   std::vector<JsonObject> columns;
@@ -118,6 +119,21 @@ Result<FileReport> report_parquet(const InputFile& file) {
   return report;
 }
 
+std::vector<double> in_a_row(const std::vector<RepeatSample>& repeats) {
+  std::vector<double> each;
+  each.reserve(repeats.size());
+  for (const RepeatSample& column : repeats) each.push_back(column.in_a_row());
+  return each;
+}
+
+std::string range_of(const std::vector<double>& numbers) {
+  if (numbers.empty()) return "-";
+  const auto [least, most] = std::ranges::minmax(numbers);
+  const std::string first = format_number(least, 1);
+  const std::string last = format_number(most, 1);
+  return first == last ? first : first + " to " + last;
+}
+
 Result<FileReport> report_arrays(const InputFile& file, const char* kind) {
   auto arrays = npy::read_arrays(file);
   if (!arrays) return pass(arrays);
@@ -131,20 +147,25 @@ Result<FileReport> report_arrays(const InputFile& file, const char* kind) {
                                 .add("kind", kind)
                                 .add("stored_bytes", file.size())
                                 .add("rows", rows)};
-  std::vector<std::vector<std::string>> table = {{"array", "type", "rows", "columns", "order"}};
+  std::vector<std::vector<std::string>> table = {
+      {"array", "type", "rows", "columns", "order", "in a row"}};
   std::vector<JsonObject> list;
   for (const npy::Array& array : *arrays) {
     const npy::ArrayHeader& header = array.header;
+    auto repeats = npy::sample_repeats(file, array);
+    if (!repeats) return pass(repeats);
+    const std::vector<double> runs = in_a_row(*repeats);
     const char* order = header.by_column ? "Fortran" : "C";
     const std::string key = array.key.empty() ? "-" : printable(array.key, kMostShown);
-    table.push_back(
-        {key, header.type.name(), format_count(header.rows), format_count(header.columns), order});
+    table.push_back({key, header.type.name(), format_count(header.rows),
+                     format_count(header.columns), order, range_of(runs)});
     list.push_back(JsonObject()
                        .add("key", array.key)
                        .add("type", header.type.name())
                        .add("rows", header.rows)
                        .add("columns", header.columns)
-                       .add("order", order));
+                       .add("order", order)
+                       .add("in_a_row", runs));
   }
   for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
   report.lines.emplace_back(

@@ -80,13 +80,13 @@ void show_columns(FileReport& report, const TableGuess& table) {
     const bool many = column.distinct == ColumnGuess::kMostDistinct;
     rows.push_back({printable(column.name, kMostShown), column.use(),
                     (many ? "≥ " : "") + format_count(column.distinct),
-                    format_number(column.in_a_row(), 1), printable(column.example, 40)});
+                    format_number(column.repeats.in_a_row(), 1), printable(column.example, 40)});
     columns.push_back(JsonObject()
                           .add("name", column.name)
                           .add("looks_like", column.use())
                           .add("distinct", column.distinct)
                           .add("empty", column.empty)
-                          .add("in_a_row", column.in_a_row())
+                          .add("in_a_row", column.repeats.in_a_row())
                           .add("example", column.example));
   }
   for (std::string& line : align_columns(rows)) report.lines.push_back("  " + std::move(line));

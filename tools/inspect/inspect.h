@@ -71,8 +71,8 @@ std::optional<Result<FileReport>> report_part(const std::string& path);
 /// Reads all files of the checkpoints to check their digests, and changes no file.
 Result<FileReport> report_folder(const std::string& path);
 
-/// Reports on a Parquet file from its metadata and first rows, or on a `.npy` or `.npz` file from
-/// its metadata; nullopt for any other file.
+/// Reports on a Parquet file, or on a `.npy` or `.npz` file, from its metadata and first rows;
+/// nullopt for any other file.
 std::optional<Result<FileReport>> report_binary(const std::string& path);
 
 /// Reports on a Criteo file; nullopt if fewer than half of its first rows are valid.

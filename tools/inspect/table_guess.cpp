@@ -86,8 +86,8 @@ class Columns {
  private:
   void add(std::size_t i, std::string_view value) {
     ColumnGuess& column = table_.columns[i];
-    column.changes += column.rows == 0 || last_[i] != value ? 1 : 0;
-    ++column.rows;
+    const bool first = column.repeats.rows++ == 0;
+    if (first || last_[i] != value) ++column.repeats.different;
     last_[i] = value;
     if (value.empty()) {
       ++column.empty;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/format/repeat_sample.h"
+
 namespace forebay {
 
 /// The observed values of one column.
@@ -16,15 +18,9 @@ struct ColumnGuess {
   std::string name;
   Values values = Values::kNone;
   std::size_t empty = 0;
-  std::size_t distinct = 0;  ///< Up to kMostDistinct.
-  std::string example = {};  ///< The first value that is not empty.
-  std::size_t rows = 0;      ///< Sound rows.
-  std::size_t changes = 0;   ///< Those of them whose value is not that of the row before.
-
-  /// How often a value comes in a row, on average; 0 without rows.
-  double in_a_row() const {
-    return changes == 0 ? 0 : static_cast<double>(rows) / static_cast<double>(changes);
-  }
+  std::size_t distinct = 0;   ///< Up to kMostDistinct.
+  std::string example = {};   ///< The first value that is not empty.
+  RepeatSample repeats = {};  ///< Of sound rows.
 
   static constexpr std::size_t kMostDistinct = 1000;
 

@@ -245,7 +245,7 @@ TEST_CASE("a sample says how often the values of each column come in a row", "[a
   CHECK((*samples)[1].rows == 1200);     // of the first row group
   CHECK((*samples)[1].different == 200);
   CHECK((*samples)[1].in_a_row() == 6);
-  CHECK(parquet::RepeatSample{}.in_a_row() == 0);
+  CHECK(RepeatSample{}.in_a_row() == 0);
 }
 
 TEST_CASE("weights and extra columns stay with the rows that are left", "[actors][parquet]") {

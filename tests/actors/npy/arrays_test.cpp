@@ -1,8 +1,11 @@
 #include "actors/format/npy/arrays.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "actors/format/npy/repeat_sample.h"
 #include "actors/format/npy/zip_directory.h"
 #include "tests/support/memory_file_system.h"
 #include "tests/support/npy_files.h"
@@ -28,6 +31,35 @@ std::string archive_refusal(const std::string& content) {
   const auto arrays = arrays_in(content);
   REQUIRE_FALSE(arrays);
   return arrays.error().message;
+}
+
+std::vector<std::uint64_t> different_in(const std::string& content) {
+  test::MemoryFileSystem files;
+  files.write("memory://a.npy", content);
+  const auto file = files.open("memory://a.npy");
+  const auto arrays = read_arrays(**file);
+  REQUIRE(arrays);
+  const auto samples = sample_repeats(**file, arrays->front());
+  REQUIRE(samples);
+  std::vector<std::uint64_t> different;
+  for (const RepeatSample& sample : *samples) {
+    CHECK(sample.rows == std::min<std::uint64_t>(arrays->front().header.rows, 10'000));
+    different.push_back(sample.different);
+  }
+  return different;
+}
+
+TEST_CASE("a sample of an array says how often each column's values change", "[npy]") {
+  using Counts = std::vector<std::uint64_t>;
+  CHECK(different_in(npy_of<std::int32_t>("<i4", 4, {7, 1, 7, 1, 7, 2, 8, 2})) == Counts{2, 2});
+  CHECK(different_in(npy_of<std::int32_t>("<i4", 4, {7, 1, 9, 1, 7, 1, 8, 1})) == Counts{4, 1});
+  const std::string by_column =
+      test::npy_header("{'descr': '<i4', 'fortran_order': True, 'shape': (3, 2), }");
+  CHECK(different_in(by_column + test::bytes_of_all<std::int32_t>({5, 5, 6, 1, 2, 1})) ==
+        Counts{2, 3});
+  CHECK(different_in(npy_of<std::int32_t>("<i4", 0, {})).size() < 2);
+  CHECK(different_in(npy_of<std::int8_t>("|i1", 20'000, std::vector<std::int8_t>(20'000))) ==
+        Counts{1});
 }
 
 TEST_CASE("a .npy has one array without a key", "[npy]") {

@@ -123,7 +123,8 @@ TEST_CASE("inspect shows the arrays of .npy and .npz files", "[tools][inspect]")
   REQUIRE(one);
   CHECK_THAT(one->json.text(), Catch::Contains(R"("kind":"npy")") &&
                                    Catch::Contains(R"("rows":2)") &&
-                                   Catch::Contains(R"("type":"float32")"));
+                                   Catch::Contains(R"("type":"float32")") &&
+                                   Catch::Contains(R"("in_a_row":[1.0,1.0])"));
   const auto many = inspect_path(dir.write("a.npz", test::npz_of({{"0", array}, {"1", array}})));
   REQUIRE(many);
   CHECK_THAT(many->json.text(),

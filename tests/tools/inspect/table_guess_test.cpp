@@ -30,8 +30,8 @@ TEST_CASE("a table's delimiter, header and rows are found", "[tools][inspect]") 
 TEST_CASE("a column says how often a value comes in a row", "[tools][inspect]") {
   const auto table = guess("a,b\nx,1\nx,2\nx,2\n,2\n,3\n");
   REQUIRE(table);
-  CHECK(table->columns[0].in_a_row() == 2.5);
-  CHECK(table->columns[1].in_a_row() == 5.0 / 3);
+  CHECK(table->columns[0].repeats.in_a_row() == 2.5);
+  CHECK(table->columns[1].repeats.in_a_row() == 5.0 / 3);
 }
 
 TEST_CASE("a first row with a number in it, or a name twice, is no header", "[tools][inspect]") {
