@@ -150,10 +150,11 @@ void score(const PipelineModel& model, Scores& scores, bool alone) {
   const double made = trained_in(central.record.trace, 1);
   const double last = trained_in(central.record.trace, late);
   const double fewest = fewest_workers(model);
+  const double fed = central.fed_workers.value_or(0);
   scores.ratio.push_back(made / bound);
   scores.last.push_back(last / bound);
-  if (fewest > 0) scores.workers.push_back(central.fed_workers / fewest);
-  scores.over.push_back(central.fed_workers - fewest);
+  if (fewest > 0) scores.workers.push_back(fed / fewest);
+  scores.over.push_back(fed - fewest);
   double other = 0;
   if (alone) {
     other = trained_in(run("intune:no-network").record.trace, 1);
@@ -163,7 +164,7 @@ void score(const PipelineModel& model, Scores& scores, bool alone) {
   std::printf("%s: %zu nodes%s, bound %.1f/s, ratio %.3f, last %.3f, workers %.1f of %.0f",
               model.name.c_str(), model.nodes.size(),
               model.stages.back().ordered ? ", ordered" : "", bound, made / bound, last / bound,
-              central.fed_workers, fewest);
+              fed, fewest);
   if (alone) std::printf(", alone %.3f", other / bound);
   std::printf("%s\n", central.out_of_memory ? ", OUT OF MEMORY" : "");
   std::fflush(stdout);

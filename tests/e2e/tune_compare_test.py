@@ -215,6 +215,8 @@ class TuneCompare(Scenario):
         result = self.assert_done(self.compare(path, "--machine", "emulated", "--policies", "central,greedy", "--seeds", "1",
                                                "--decisions", "5", "--json"))
         self.assertEqual([run["policy"] for run in result["runs"]], ["central", "greedy"])
+        self.assertEqual(["fed_workers" in run for run in result["runs"]], [True, False])
+        self.assertLessEqual(result["runs"][0]["fed_workers"], 1)
         for run in result["runs"]:
             self.assertEqual(run["faults"], 0)
             self.assertFalse(run["out_of_memory"])

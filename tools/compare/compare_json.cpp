@@ -53,6 +53,7 @@ JsonObject json_of(const ComparedRun& run) {
         .add("decisions_to_95", recovery.decisions_to_95);
   });
   if (run.best_known) object.add("best_known", true);
+  if (run.fed_workers) object.add("fed_workers", *run.fed_workers);
   if (run.nodes.empty()) return object;
   return object.add("nodes", run.nodes, [](const tuner::NodeShare& node) {
     return JsonObject()

@@ -50,8 +50,8 @@ struct ComparedRun {
   DriveRecord record;
   bool best_known = false;            ///< The oracle's rates come from a search.
   std::vector<NodeShare> nodes = {};  ///< Of a model with nodes.
-  double fed_workers = 0;  ///< Of `central`: nodes beside the trainer's that got splits, mean of
-                           ///< the last ten periods.
+  /// Of `central`: nodes beside the trainer's that got splits, mean of the last ten periods.
+  std::optional<double> fed_workers = {};
 };
 
 /// 60 decisions, or as many as reach 300 s past the last event.

@@ -161,7 +161,7 @@ Result<ComparedRun> run_world(const RunRequest& request, const std::vector<Oracl
                       .fallback = {},
                       .stopped = stopped});
   if (const auto failure = machine.failure()) return tl::unexpected<Error>(*failure);
-  run.fed_workers = central.mean_fed();
+  if (request.policy == kCentralPolicy) run.fed_workers = central.mean_fed();
   Trace& trace = run.record.trace;
   trace.events = moments_of(model);
   trace.oracle = stretches_of(model, line);

@@ -143,12 +143,13 @@ PipelineModel two_nodes() {
 }
 
 TEST_CASE("the central tuner decides for all nodes of a world", "[tuner][compare]") {
-  ComparisonOptions options = options_of({two_nodes()}, {"central"});
+  ComparisonOptions options = options_of({two_nodes()}, {"central", "greedy"});
   options.seeds = 1;
   const auto runs = *compare(options);
-  REQUIRE(runs.size() == 1);
+  REQUIRE(runs.size() == 2);
   CHECK(runs[0].figures.ratio_after_30.value_or(0) > 0.97);
-  CHECK(runs[0].fed_workers == Approx(1));
+  CHECK(runs[0].fed_workers.value() == Approx(1));
+  CHECK_FALSE(runs[1].fed_workers);  // Each node decides for itself.
   CHECK(runs[0].record.faults == 0);
   REQUIRE(runs[0].nodes.size() == 2);
   CHECK(runs[0].nodes[1].share == Approx(1.0 / 3).epsilon(0.05));
