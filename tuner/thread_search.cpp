@@ -9,6 +9,7 @@ namespace forebay::tuner {
 
 ThreadSearch::ThreadSearch(Options options)
     : options_(options),
+      most_(options.most),
       stands_(std::clamp(options.start, 1, std::max(options.most, 1))),
       using_(stands_),
       rest_(options.rest) {}
@@ -21,10 +22,17 @@ void ThreadSearch::begin(Phase phase, int threads) {
 }
 
 int ThreadSearch::next_trial() const {
-  if (!more_failed_ && stands_ < options_.most) return stands_ + 1;
+  if (!more_failed_ && stands_ < most_) return stands_ + 1;
   if (!fewer_failed_ && stands_ > 1) return stands_ - 1;
   return 0;
 }
+
+void ThreadSearch::allow(int most) {
+  most_ = most;
+  if (rests() && !more_failed_ && stands_ < most_) begin(Phase::kStand, stands_);
+}
+
+void ThreadSearch::interrupt() { begin(rests() ? Phase::kRest : Phase::kStand, stands_); }
 
 std::optional<ThreadTrial> ThreadSearch::add(double rows_per_second) {
   if (left_out_ < options_.settle) {

@@ -40,7 +40,16 @@ class ThreadSearch {
   explicit ThreadSearch(Options options);
 
   int threads() const { return using_; }
+  /// Returns the number that is not on trial.
+  int settled() const { return stands_; }
+  bool tries() const { return phase_ == Phase::kTry; }
   bool rests() const { return phase_ == Phase::kRest; }
+
+  /// Tries no number above `most` from now on; one that is on trial stays. Where more may be tried
+  /// than before, a rest ends.
+  void allow(int most);
+  /// Discards the windows of this measurement and gives up a trial: something else has changed.
+  void interrupt();
 
   /// Adds the rate of the window that ends now. Returns a trial when one has been decided.
   std::optional<ThreadTrial> add(double rows_per_second);
@@ -56,6 +65,7 @@ class ThreadSearch {
   void rested(double rate);
 
   const Options options_;
+  int most_;
   Phase phase_ = Phase::kStand;
   int stands_;
   int using_;

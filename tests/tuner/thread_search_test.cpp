@@ -77,6 +77,49 @@ TEST_CASE("a trial that is far slower ends after two windows", "[tuner][threads]
   }
 }
 
+TEST_CASE("no number above the most that is allowed is tried, and a rest ends when more is",
+          "[tuner][threads]") {
+  ThreadSearch threads({.start = 1, .most = 4, .settle = 0, .windows = 1, .rest = 100});
+  threads.allow(1);
+  CHECK_FALSE(threads.add(100));
+  CHECK(threads.rests());
+  rest(threads, faster_with_more, 20);
+  CHECK(threads.settled() == 1);
+  threads.allow(2);
+  CHECK_FALSE(threads.rests());
+  CHECK_FALSE(threads.add(1000));
+  CHECK(threads.threads() == 2);
+  CHECK(threads.tries());
+  threads.allow(1);  // What is on trial goes on.
+  CHECK(threads.add(2000)->kept);
+  CHECK(threads.settled() == 2);
+}
+
+TEST_CASE("an interrupted search gives up its trial and measures anew", "[tuner][threads]") {
+  ThreadSearch threads({.start = 2, .most = 3, .settle = 0, .windows = 2});
+  CHECK_FALSE(threads.add(100));
+  threads.interrupt();
+  CHECK_FALSE(threads.add(100));
+  CHECK_FALSE(threads.tries());
+  CHECK_FALSE(threads.add(100));
+  REQUIRE(threads.threads() == 3);
+  threads.interrupt();
+  CHECK(threads.threads() == 2);
+  CHECK_FALSE(threads.tries());
+  CHECK_FALSE(threads.add(100));
+  CHECK_FALSE(threads.add(100));
+  CHECK(threads.threads() == 3);  // It was not judged, so it is tried again.
+}
+
+TEST_CASE("an interrupted rest goes on", "[tuner][threads]") {
+  ThreadSearch threads(kQuick);
+  static_cast<void>(search(threads, faster_with_fewer));
+  REQUIRE(threads.rests());
+  threads.interrupt();
+  threads.allow(4);  // As many as before, of which one more was tried.
+  CHECK(threads.rests());
+}
+
 TEST_CASE("a search climbs to the fastest number from either side", "[tuner][threads]") {
   const std::vector<double> rates = {0, 100, 130, 120, 80};  // Two are best.
   const int start = GENERATE(1, 2, 3, 4);
