@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "tuner/cluster/model_cpus.h"
 
 namespace forebay::tuner {
 namespace {
@@ -17,6 +20,7 @@ constexpr double kEnough = 0.995;  // of the wanted rate
 constexpr double kHopeful = 0.88;  // of it, where nodes make more than their costs say
 constexpr double kFades = 0.99;    // of a rate that was reached, an interval later
 constexpr double kAbove = 1.03;    // times a shared limit's rate is planned for
+constexpr int kSettled = 3;        // intervals after which nodes that came or went are settled
 
 bool same_machine(const PipelineDescription& a, const PipelineDescription& b) {
   const auto same = [](const StageDescription& x, const StageDescription& y) {
@@ -140,23 +144,81 @@ std::uint32_t ClusterPlanner::worth_having(const ClusterCapability& can) const {
   return settled + static_cast<std::uint32_t>(std::min(more, static_cast<double>(here)));
 }
 
+void ClusterPlanner::look_for_changes(const ClusterReport& report) {
+  std::vector<std::string> names;
+  names.reserve(report.nodes.size());
+  for (const NodeReport& node : report.nodes) names.push_back(node.name);
+  same_nodes_ = names == names_ ? same_nodes_ + 1 : 0;
+  names_ = std::move(names);
+}
+
+JointNeeds ClusterPlanner::needs() const {
+  return {.demand = demand_, .shared = shared_, .reached = kReached};
+}
+
+// A number of threads is worth what the trainer takes with it, as far as the nodes can make that
+// beside it: a rate that more workers would bring counts, though they are not fed yet.
+double ClusterPlanner::worth_of_threads(const ClusterReport& report,
+                                        const std::vector<PlannedNode>& nodes) const {
+  const TrainerReport& trainer = report.trainer;
+  if (trainer.most_threads == 0 || trainer.able <= 0) return 0;
+  double able = kReached * able_beside_model(report, nodes, waited_);
+  if (shared_ > 0) able = std::min(able, shared_ / kAbove);
+  return std::max(rate_, std::min(trainer.able, able));
+}
+
+// More threads take CPUs from the stages of the trainer's node at once; what fewer leave is
+// measured in the next interval.
+void ClusterPlanner::decide_threads(const ClusterReport& report, std::vector<PlannedNode>& nodes) {
+  const TrainerReport& trainer = report.trainer;
+  const bool quiet = same_nodes_ >= kSettled && count_.rests();
+  advised_threads_ = threads_.decide({.now = trainer.threads,
+                                      .most = trainer.most_threads,
+                                      .value = worth_of_threads(report, nodes),
+                                      .fed = waited_ <= kShort,
+                                      .quiet = quiet});
+  if (advised_threads_ <= trainer.threads) return;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (!nodes[k].trainer) continue;
+    const double left =
+        take_cpus(nodes[k], advised_threads_ - trainer.threads, report.nodes[k].limits);
+    nodes_.at(report.nodes[k].name).belief.keep_cpus(left);
+  }
+}
+
+CountSeen ClusterPlanner::count_seen(const std::vector<PlannedNode>& nodes,
+                                     const ClusterCapability& can) const {
+  return {.planned = can.fewest(kEnough),
+          .least = can.fewest(kHopeful),
+          .available = static_cast<std::uint32_t>(can.workers.size()),
+          .wanted = rate_ > 0 ? can.wanted : 0,
+          .demand = demand_,
+          .able = able_fed(nodes, can),
+          .rate = demand_ > 0 ? std::min(made_, demand_) : made_,
+          .waited = waited_,
+          .held = threads_.tries(),
+          .renewed = threads_.kept()};
+}
+
+std::string ClusterPlanner::reason(const ClusterAdvice& advice, std::size_t workers) const {
+  std::string text = "central " + std::to_string(number_) + ": feeds " +
+                     std::to_string(advice.fed) + " of " + std::to_string(workers) + " workers (" +
+                     count_.why() + "), " + rounded(rate_) + " of " + rounded(demand_) +
+                     " splits/s";
+  if (advice.threads == 0) return text;
+  return text + ", model threads " + std::to_string(advice.threads) + " (" + threads_.why() + ")";
+}
+
 ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
   observe(report);
   ClusterAdvice advice{.number = ++number_, .demand = demand_};
   if (report.nodes.empty()) return advice;
+  look_for_changes(report);
   std::vector<PlannedNode> nodes = planned_nodes(report);
   share_limits(report, nodes);
-  const ClusterCapability can =
-      capability_of(nodes, {.demand = demand_, .shared = shared_, .reached = kReached});
-  const std::uint32_t workers =
-      count_.decide({.planned = can.fewest(kEnough),
-                     .least = can.fewest(kHopeful),
-                     .available = static_cast<std::uint32_t>(can.workers.size()),
-                     .wanted = rate_ > 0 ? can.wanted : 0,
-                     .demand = demand_,
-                     .able = able_fed(nodes, can),
-                     .rate = demand_ > 0 ? std::min(made_, demand_) : made_,
-                     .waited = waited_});
+  decide_threads(report, nodes);
+  const ClusterCapability can = capability_of(nodes, needs());
+  const std::uint32_t workers = count_.decide(count_seen(nodes, can));
   JointPlan plan = plan_cluster(nodes, can, {.workers = workers, .prefetch = held_back(report)});
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     Kept& kept = nodes_.at(report.nodes[k].name);
@@ -166,10 +228,9 @@ ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
   }
   advice.fed = plan.fed;
   advice.workers = worth_having(can);
+  advice.threads = advised_threads_;
   advice.splits_per_second = plan.splits_per_second;
-  advice.reason = "central " + std::to_string(number_) + ": feeds " + std::to_string(plan.fed) +
-                  " of " + std::to_string(can.workers.size()) + " workers (" + count_.why() +
-                  "), " + rounded(rate_) + " of " + rounded(demand_) + " splits/s";
+  advice.reason = reason(advice, can.workers.size());
   advice.nodes = std::move(plan.nodes);
   return advice;
 }

@@ -8,6 +8,7 @@
 #include "tuner/cluster/cluster_report.h"
 #include "tuner/cluster/joint_plan.h"
 #include "tuner/cluster/node_belief.h"
+#include "tuner/cluster/thread_count.h"
 #include "tuner/cluster/worker_count.h"
 
 namespace forebay::tuner {
@@ -35,12 +36,22 @@ class ClusterPlanner {
   double shared_rate(const ClusterReport& report, const std::vector<PlannedNode>& nodes,
                      std::size_t stage) const;
   double held_back(const ClusterReport& report);
+  void look_for_changes(const ClusterReport& report);
+  JointNeeds needs() const;
+  void decide_threads(const ClusterReport& report, std::vector<PlannedNode>& nodes);
+  double worth_of_threads(const ClusterReport& report, const std::vector<PlannedNode>& nodes) const;
+  CountSeen count_seen(const std::vector<PlannedNode>& nodes, const ClusterCapability& can) const;
+  std::string reason(const ClusterAdvice& advice, std::size_t workers) const;
   /// Splits/s that the nodes which are fed now could make.
   static double able_fed(const std::vector<PlannedNode>& nodes, const ClusterCapability& can);
   std::uint32_t worth_having(const ClusterCapability& can) const;
 
   std::map<std::string, Kept> nodes_;
   WorkerCount count_;
+  ThreadCount threads_;
+  std::uint32_t advised_threads_ = 0;  // 0: the model keeps its own
+  std::vector<std::string> names_;     // of the nodes in the last report
+  int same_nodes_ = 0;                 // intervals with these nodes, after the first one
   std::uint64_t number_ = 0;
   double rate_ = 0;       // splits/s of all nodes in the last interval
   double made_ = 0;       // the same, waiting ones too

@@ -14,6 +14,9 @@ namespace forebay::tuner {
 struct TrainerReport {
   double seconds = 0;         ///< The interval's length, without pauses.
   double waited_seconds = 0;  ///< Of these, waiting for data.
+  double able = 0;            ///< Splits/s that it trains on while it does not wait; 0: not known.
+  std::uint32_t threads = 0;  ///< Of its model, at the interval's end; 0: not known.
+  std::uint32_t most_threads = 0;  ///< Its model may have so many; 0: they may not be changed.
 };
 
 /// One way to send splits, as measured on a split of the job. The first one of a node is plain.
@@ -56,6 +59,7 @@ struct ClusterAdvice {
   std::vector<NodeAdvice> nodes = {};  ///< In the order of the report.
   std::uint32_t fed = 0;         ///< Workers that get splits; the trainer's node does not count.
   std::uint32_t workers = 0;     ///< Workers worth having: more than there are if they lack.
+  std::uint32_t threads = 0;     ///< Of the trainer's model; 0: it keeps its own.
   double splits_per_second = 0;  ///< Expected of all nodes.
   double demand = 0;             ///< Splits/s that the trainer takes; 0: not known.
   std::string reason = {};

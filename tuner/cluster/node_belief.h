@@ -24,6 +24,9 @@ class NodeBelief {
   double rate() const { return rate_; }
   /// Splits/s that left its last stage in the last interval, handed over or not.
   double made() const { return made_; }
+  /// Some of its CPUs go to other work, and `left` is the share of them that stays: what it has
+  /// shown counts for as much.
+  void keep_cpus(double left) { shown_rate_ *= left; }
   /// The node for the planner.
   PlannedNode planned(const NodeReport& report) const;
   /// Returns `wanted`, or how far one step from the current allocation may safely go there.

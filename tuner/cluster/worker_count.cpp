@@ -30,6 +30,10 @@ std::uint32_t WorkerCount::move_to(std::uint32_t workers, Trying trying, const c
   return now_;
 }
 
+bool WorkerCount::rests() const {
+  return begun_ && age_ > kLearning && trying_ == Trying::kNothing;
+}
+
 void WorkerCount::begin_anew(const CountSeen& seen) {
   begun_ = true;
   age_ = departed_ = rest_ = 0;
@@ -54,7 +58,11 @@ bool WorkerCount::work_changed(const CountSeen& seen) {
 
 std::uint32_t WorkerCount::decide(const CountSeen& seen) {
   if (seen.wanted <= 0) return now_ = seen.available;
-  if (work_changed(seen)) begin_anew(seen);
+  // What is held is judged anew afterwards; a node that came or went is obeyed at once.
+  if (seen.held && begun_ && seen.available == anchor_available_) {
+    return move_to(now_, trying_, why_);
+  }
+  if (seen.renewed || work_changed(seen)) begin_anew(seen);
   const std::uint32_t planned = std::min(seen.planned, seen.available);
   if (++age_ <= kLearning) return move_to(planned, Trying::kNothing, "by the costs");
   if (++intervals_ > kSettling) {

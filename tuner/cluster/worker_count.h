@@ -11,9 +11,11 @@ struct CountSeen {
   std::uint32_t available = 0;  ///< Workers that could be fed.
   double wanted = 0;            ///< Splits/s that the plan wants; 0: nothing is known.
   double demand = 0;            ///< Splits/s that the trainer takes.
-  double able = 0;    ///< Splits/s that the fed nodes could make by the costs; 0: not known.
-  double rate = 0;    ///< Splits/s that all nodes made.
-  double waited = 0;  ///< The share of time in which the trainer waited.
+  double able = 0;       ///< Splits/s that the fed nodes could make by the costs; 0: not known.
+  double rate = 0;       ///< Splits/s that all nodes made.
+  double waited = 0;     ///< The share of time in which the trainer waited.
+  bool held = false;     ///< Something else is on trial: the number stays, and nothing is measured.
+  bool renewed = false;  ///< Something else was found that makes this another work.
 };
 
 /// Finds the fewest workers that bring the rate: from the number that the costs say, by trying.
@@ -30,6 +32,8 @@ class WorkerCount {
   std::uint32_t decide(const CountSeen& seen);
   /// The number without a try that is still judged: what is worth being paid for.
   std::uint32_t settled() const { return trying_ == Trying::kNothing ? now_ : before_; }
+  /// Whether nothing is tried, and the costs of the work are known: others may be.
+  bool rests() const;
   /// The latest finding, for the log.
   const char* why() const { return why_; }
 

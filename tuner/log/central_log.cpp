@@ -24,6 +24,9 @@ template <class Fields>
 void list(Fields& fields, TrainerReport& value) {
   fields("seconds", value.seconds);
   fields("waited_seconds", value.waited_seconds);
+  fields("able", value.able);
+  fields("threads", value.threads);
+  fields("most_threads", value.most_threads);
 }
 
 template <class Fields>
@@ -62,6 +65,7 @@ void list(Fields& fields, CentralDecision& value) {
   fields("advice", value.advice.nodes);
   fields("fed", value.advice.fed);
   fields("workers", value.advice.workers);
+  fields("threads", value.advice.threads);
   fields("splits_per_second", value.advice.splits_per_second);
   fields("demand", value.advice.demand);
   fields("reason", value.advice.reason);
@@ -69,7 +73,7 @@ void list(Fields& fields, CentralDecision& value) {
 
 namespace {
 
-constexpr std::uint64_t kCentralVersion = 1;
+constexpr std::uint64_t kCentralVersion = 2;
 constexpr const char* kCentralKey = "forebay_central";
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;
 
@@ -122,6 +126,11 @@ std::string told(const NodeAdvice& advice) {
   text += ", prefetch " + std::to_string(advice.allocation.prefetch);
   if (advice.way > 0) text += ", compression " + std::to_string(advice.way);
   return text;
+}
+
+/// Of the trainer's model.
+std::string told_threads(std::uint32_t threads) {
+  return threads == 0 ? "keeps its own threads" : "threads " + std::to_string(threads);
 }
 
 std::string with_rate(const std::string& text, double rate) {
@@ -180,6 +189,11 @@ std::vector<CentralDifference> replay(const CentralLog& log) {
   ClusterPlanner planner;
   for (const CentralDecision& decision : log.decisions) {
     const ClusterAdvice now = planner.decide(decision.report);
+    if (now.threads != decision.advice.threads) {
+      differences.push_back({decision.advice.number,
+                             "model: " + told_threads(decision.advice.threads),
+                             told_threads(now.threads)});
+    }
     for (std::size_t k = 0; k < now.nodes.size(); ++k) {
       const NodeAdvice& before = decision.advice.nodes[k];
       if (told(before) == told(now.nodes[k])) continue;
@@ -194,6 +208,10 @@ std::vector<CentralDifference> replay(const CentralLog& log) {
 std::vector<std::string> describe(const CentralDecision& decision) {
   std::vector<std::string> lines = {
       with_rate(decision.advice.reason, decision.advice.splits_per_second)};
+  if (decision.advice.threads > 0) {
+    lines.push_back("     model: " + told_threads(decision.advice.threads) + " of at most " +
+                    std::to_string(decision.report.trainer.most_threads));
+  }
   for (std::size_t k = 0; k < decision.report.nodes.size(); ++k) {
     const NodeAdvice& advice = decision.advice.nodes[k];
     lines.push_back(with_rate("     " + decision.report.nodes[k].name + ": " + told(advice),

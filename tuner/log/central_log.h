@@ -55,7 +55,8 @@ struct CentralDifference {
 };
 std::vector<CentralDifference> replay(const CentralLog& log);
 
-/// A decision in lines for a person: the expected rate, then each node and its advice.
+/// A decision in lines for a person: the expected rate, the model's threads where they may change,
+/// then each node and its advice.
 std::vector<std::string> describe(const CentralDecision& decision);
 
 }  // namespace forebay::tuner

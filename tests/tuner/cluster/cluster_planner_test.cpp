@@ -107,6 +107,30 @@ TEST_CASE("a limit that all nodes meet at one stage is theirs together",
   CHECK(fewest == 0);
 }
 
+TEST_CASE("more threads for the model do not count for more than a shared limit allows",
+          "[tuner][cluster_planner]") {
+  // The file server gives 60 splits/s. One thread trains 60; two could train 100.
+  ClusterPlanner planner;
+  ClusterAdvice advice;
+  bool tried = false;
+  for (int i = 0; i < 40; ++i) {
+    const std::uint32_t actors = i < 2 ? 1 : 8;
+    ClusterReport report =
+        cluster(i < 4 ? 1.5 : 0,
+                {waiting("a", 20, actors), waiting("b", 20, actors), waiting("own", 20, actors)});
+    const bool two = advice.threads == 2;
+    if (two) report.trainer.waited_seconds = 0.8;
+    report.trainer.able = two ? 100 : 60;
+    report.trainer.threads = two ? 2 : 1;
+    report.trainer.most_threads = 2;
+    advice = planner.decide(report);
+    tried = tried || two;
+  }
+  CHECK(tried);
+  CHECK(advice.reason.find("more train no more") != std::string::npos);
+  CHECK(advice.threads == 1);
+}
+
 TEST_CASE("early splits get more room while the trainer waits for the next one",
           "[tuner][cluster_planner]") {
   ClusterPlanner planner;

@@ -49,6 +49,33 @@ TEST_CASE("workers that bring nothing are not fed for long, whatever the costs s
   CHECK(count.settled() == 6);
 }
 
+TEST_CASE("workers that are held stay, and are measured anew afterwards", "[tuner][worker_count]") {
+  WorkerCount count;
+  const Cluster cluster{.needed = 2, .planned = 4};
+  std::uint32_t fed = after(count, cluster, 15, 6);
+  CHECK(fed == 4);
+  CHECK(count.rests());
+  CountSeen held = cluster.seen(fed);
+  held.held = true;
+  for (int i = 0; i < 30; ++i) CHECK(count.decide(held) == 4);
+  // Two intervals that settle and three that count before fewer are tried.
+  CHECK(after(count, cluster, fed, 4) == 4);
+  CHECK(after(count, cluster, fed, 1) < 4);
+  CHECK_FALSE(count.rests());
+  held.available = 1;  // Workers that are gone are not held.
+  CHECK(count.decide(held) == 1);
+}
+
+TEST_CASE("another work begins with what the costs say", "[tuner][worker_count]") {
+  WorkerCount count;
+  std::uint32_t fed = after(count, {.needed = 2, .planned = 4}, 15, 40);
+  CHECK(count.settled() == 2);
+  CountSeen other = Cluster{.needed = 9, .planned = 9}.seen(fed);
+  other.renewed = true;
+  CHECK(count.decide(other) == 9);
+  CHECK_FALSE(count.rests());  // Its costs are not known yet.
+}
+
 TEST_CASE("more workers are tried while the trainer waits", "[tuner][worker_count]") {
   WorkerCount count;
   const Cluster cluster{.needed = 9, .planned = 5};

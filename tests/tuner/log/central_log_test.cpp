@@ -26,7 +26,11 @@ CentralLog written_log(const std::string& path) {
   ClusterPlanner planner;
   for (int i = 1; i <= 5; ++i) {
     const ClusterReport report{.at_seconds = 2.0 * i,
-                               .trainer = {.seconds = 2, .waited_seconds = 0.25 * i},
+                               .trainer = {.seconds = 2,
+                                           .waited_seconds = 0.25 * i,
+                                           .able = 12.5,
+                                           .threads = 1,
+                                           .most_threads = 4},
                                .nodes = {node_named("a"), node_named("own")}};
     REQUIRE(writer.add({.report = report, .advice = planner.decide(report)}));
   }
@@ -42,6 +46,10 @@ TEST_CASE("a central decision that is read is the one that was written", "[tuner
   const CentralDecision& last = log.decisions.back();
   CHECK(last.advice.number == 5);
   CHECK(last.report.trainer.waited_seconds == 1.25);
+  CHECK(last.report.trainer.able == 12.5);
+  CHECK(last.report.trainer.threads == 1);
+  CHECK(last.report.trainer.most_threads == 4);
+  CHECK(last.advice.threads == 1);
   CHECK(last.report.nodes[1].trainer);
   CHECK(last.report.nodes[0].ways[1].ratio == 2);
   CHECK(read_whole(path, 1 << 20).value().ends_with(CentralLogWriter::to_line(last) + "\n"));
@@ -59,8 +67,27 @@ TEST_CASE("a replay of a central log decides the same, and finds what was change
   CHECK(differences.front().logged.starts_with("a: "));
 }
 
+TEST_CASE("a replay finds other model threads, and a decision in words has them",
+          "[tuner][central_log]") {
+  const test::TempDir dir;
+  CentralLog log = written_log(dir.path() + "/central.jsonl");
+  const auto lines = describe(log.decisions[2]);
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[0].find("model threads 1 (as it began)") != std::string::npos);
+  CHECK(lines[1] == "     model: threads 1 of at most 4");
+  log.decisions[2].advice.threads = 3;
+  const auto differences = replay(log);
+  REQUIRE(differences.size() == 1);
+  CHECK(differences.front().number == 3);
+  CHECK(differences.front().logged == "model: threads 3");
+  CHECK(differences.front().now == "threads 1");
+  log.decisions[2].advice.threads = 0;
+  CHECK(replay(log).front().logged == "model: keeps its own threads");
+  CHECK(describe(log.decisions[2]).size() == 3);
+}
+
 TEST_CASE("a line that is no central decision is refused with its number", "[tuner][central_log]") {
-  const std::string header = R"({"forebay_central":1,"command":"train"})";
+  const std::string header = R"({"forebay_central":2,"command":"train"})";
   CHECK(is_central_log(header));
   CHECK_FALSE(is_central_log(R"({"forebay_decisions":1})"));
   CHECK(parse_central_log(header + "\n", "log")->decisions.empty());
