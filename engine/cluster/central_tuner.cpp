@@ -23,6 +23,13 @@ std::vector<tuner::LinkWay> ways_of(const LinkSeen& link) {
   return ways;
 }
 
+/// Splits/s between two moments in which a step ended, while the trainer had data; 0: not known.
+double able_between(const TrainerSeen& from, const TrainerSeen& to) {
+  if (to.worked <= from.worked) return 0;
+  const double steps = static_cast<double>(to.steps - from.steps);
+  return steps * to.splits / static_cast<double>(to.steps) / in_seconds(to.worked - from.worked);
+}
+
 }  // namespace
 
 Advised CentralTuner::advise(const AskDecision& ask, std::chrono::nanoseconds now) {
@@ -51,7 +58,10 @@ tuner::TrainerReport CentralTuner::trainer_report() {
   if (before.at.count() == 0) return {};
   const auto paused = sums_.paused - before.paused;
   return {.seconds = std::max(0.0, in_seconds(sums_.at - before.at - paused)),
-          .waited_seconds = std::max(0.0, in_seconds(sums_.waited - before.waited))};
+          .waited_seconds = std::max(0.0, in_seconds(sums_.waited - before.waited)),
+          .able = able_between(before, sums_),
+          .threads = sums_.threads,
+          .most_threads = sums_.most_threads};
 }
 
 void CentralTuner::decide(std::chrono::nanoseconds now) {

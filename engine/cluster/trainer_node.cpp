@@ -119,6 +119,7 @@ Status TrainerNode::open_head() {
 void TrainerNode::log_central(const tuner::ClusterReport& seen,
                               const tuner::ClusterAdvice& advice) {
   central_workers_ = std::max(1U, advice.workers);
+  thread_advice_->advise(advice.threads);
   if (!central_log_) return;
   auto status = central_log_->add({.report = seen, .advice = advice});
   if (status) return;
@@ -139,6 +140,7 @@ void TrainerNode::start_tuners(const std::string& work) {
     };
   }
   if (job_.tuner.policy == kCentralTuner) {
+    thread_advice_.emplace(clock_, job_.tuner.period);
     options.central = CentralTuner::Options{
         .period = job_.tuner.period,
         .own = kLocalNode,
@@ -348,6 +350,18 @@ void TrainerNode::look() {
   });
 }
 
+TrainerSeen TrainerNode::trainer_seen(double taken) const {
+  const MeteredSource& source = run_->source();
+  return {.at = run_->clock().now(),
+          .waited = source.waited(),
+          .paused = source.paused(),
+          .steps = source.steps(),
+          .worked = source.worked(),
+          .splits = taken,
+          .threads = thread_advice_ ? thread_advice_->threads() : 0,
+          .most_threads = thread_advice_ ? thread_advice_->most() : 0};
+}
+
 void TrainerNode::use(const scheduler::ClusterStatus& status) {
   std::uint64_t elsewhere = 0;
   for (const scheduler::NodeStatus& node : status.nodes) {
@@ -356,9 +370,7 @@ void TrainerNode::use(const scheduler::ClusterStatus& status) {
   run_->pipeline().set_elsewhere(elsewhere);
   check_own_files(status);
   const double taken = serial_([this] { return rows_->taken(); });
-  static_cast<void>(tuners_.tell(TrainerSeen{.at = run_->clock().now(),
-                                             .waited = run_->source().waited(),
-                                             .paused = run_->source().paused()}));
+  static_cast<void>(tuners_.tell(trainer_seen(taken)));
   scaling_->look(status,
                  {.at = run_->clock().now(),
                   .splits = taken,

@@ -17,6 +17,7 @@
 #include "engine/cluster/node_tuners.h"
 #include "engine/cluster/scaling.h"
 #include "engine/cluster/split_executors.h"
+#include "engine/cluster/thread_advice.h"
 #include "engine/cluster/trainer_view.h"
 #include "engine/cluster/use_by_node.h"
 #include "engine/cluster/worker_job.h"
@@ -62,6 +63,10 @@ class TrainerNode final : public SplitDispatch,
   /// null. Call it after begin().
   std::unique_ptr<tuner::Policy> central_policy(const tuner::PolicyContext& context);
 
+  /// The central tuner's advice on the model's threads; null where every node has a tuner of its
+  /// own. Call it after begin().
+  ThreadAdvice* thread_advice() { return thread_advice_ ? &*thread_advice_ : nullptr; }
+
   /// The address that workers join, as "tcp://H:P".
   const std::string& address() const { return address_; }
   /// Returns, for each node, the rows that the trainer had received at `position`.
@@ -86,6 +91,7 @@ class TrainerNode final : public SplitDispatch,
   std::optional<scheduler::ClusterStatus> ask_around();
   void look();
   void use(const scheduler::ClusterStatus& status);
+  TrainerSeen trainer_seen(double taken) const;
   void check_own_files(const scheduler::ClusterStatus& status);
   std::string where_splits_are() const;
 
@@ -114,6 +120,7 @@ class TrainerNode final : public SplitDispatch,
   scheduler::WorkerActor::Ref local_worker_;
   std::optional<tuner::CentralLogWriter> central_log_;  // used by tuners_ once it is spawned
   NodeTuners::Ref tuners_;
+  std::optional<ThreadAdvice> thread_advice_;      // with the central tuner only
   std::atomic<std::uint32_t> central_workers_{0};  // that the central tuner wants; 0: not known
   Latch closed_;
   const Synchronized<> serial_{};     // guards the members below

@@ -102,10 +102,15 @@ using TunersRef = ActorRef<AskDecision, DecisionTaken>;
 
 /// Trainer node → its own tuners: sums since the start of what the trainer did.
 struct TrainerSeen {
-  static constexpr std::string_view kTag = "cluster.trainer_seen/1";
+  static constexpr std::string_view kTag = "cluster.trainer_seen/2";
   std::chrono::nanoseconds at{0};
   std::chrono::nanoseconds waited{0};  ///< For data.
   std::chrono::nanoseconds paused{0};  ///< For checkpoints and evaluation.
+  std::uint64_t steps = 0;             ///< That have ended.
+  std::chrono::nanoseconds worked{0};  ///< On these steps.
+  double splits = 0;                   ///< Of which it took the rows.
+  std::uint32_t threads = 0;           ///< Of its model, now; 0: not known.
+  std::uint32_t most_threads = 0;      ///< Its model may have so many; 0: they may not be changed.
 };
 
 }  // namespace forebay

@@ -96,6 +96,9 @@ class Session {
   /// an error; then closes the page. Without it, the destructor records the error given to end().
   void finish(std::string_view how, const std::string& error);
 
+  /// As TrainerNode::thread_advice(); null without a cluster. Valid after start().
+  ThreadAdvice* thread_advice() { return cluster_ ? cluster_->thread_advice() : nullptr; }
+
   /// What the page shows of the run. Any thread.
   RunRecorder& recorder() { return recorder_; }
 

@@ -40,7 +40,8 @@ ModelThreads::ModelThreads(const JobSpec& job, int start, int most, Model& model
       most_(most),
       hooks_(std::move(hooks)),
       model_(model),
-      search_({.start = start, .most = may_change_ ? most_ : start}),
+      search_(tuner::ThreadSearch({.start = start, .most = may_change_ ? most_ : start})),
+      alone_(hooks_.central == nullptr),
       using_(start) {
   if (!may_change_) return;
   model_.set_threads(start);
@@ -55,6 +56,15 @@ void ModelThreads::use(int threads) {
 
 void ModelThreads::after_step(std::uint64_t rows, std::chrono::nanoseconds trained) {
   if (!may_change_ || fixed_ || most_ < 2) return;
+  if (follows_central()) {
+    alone_ = false;
+    return;
+  }
+  if (!alone_) {
+    search_alone();
+    rows_before_ = rows;
+    trained_before_ = trained;
+  }
   ++steps_;
   const auto lasted = trained - trained_before_;
   if (lasted < kWindow || steps_ < kFewestSteps) return;
@@ -63,8 +73,26 @@ void ModelThreads::after_step(std::uint64_t rows, std::chrono::nanoseconds train
   rows_before_ = rows;
   trained_before_ = trained;
   if (!hooks_.acts()) return;
-  if (const auto trial = search_.add(rate)) note(*trial);
-  use(search_.threads());
+  if (const auto trial = search_->add(rate)) note(*trial);
+  use(search_->threads());
+}
+
+// A tuner that is off decides nothing, so its silence means nothing.
+bool ModelThreads::follows_central() {
+  if (hooks_.central == nullptr) return false;
+  const bool acts = hooks_.acts();
+  const auto advised = hooks_.central->latest();
+  if (advised && *advised > 0 && acts) use(std::min(*advised, most_));
+  hooks_.central->report(using_, acts ? most_ : 0);
+  return advised.has_value() || !acts;
+}
+
+// Begins with the number in use and a window of its own.
+void ModelThreads::search_alone() {
+  alone_ = true;
+  steps_ = 0;
+  search_.emplace(tuner::ThreadSearch::Options{.start = using_, .most = most_});
+  hooks_.say("the central tuner is silent; the number of the model's threads is searched for here");
 }
 
 void ModelThreads::note(const tuner::ThreadTrial& trial) {
@@ -85,6 +113,7 @@ void ModelThreads::note(const tuner::ThreadTrial& trial) {
 void ModelThreads::fix(int threads) {
   fixed_ = true;
   use(threads);
+  if (hooks_.central != nullptr) hooks_.central->report(using_, 0);
 }
 
 Result<std::string> ModelThreads::check(int threads) const {

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/base/result.h"
+#include "engine/cluster/thread_advice.h"
 #include "engine/job/job_spec.h"
 #include "trainer/model.h"
 #include "tuner/thread_search.h"
@@ -19,13 +21,16 @@ namespace forebay {
 ///
 /// Measures windows of training, passes them to a tuner::ThreadSearch and applies its result while
 /// the tuner's mode is on. Each trial is a line of threads.jsonl in the job's folder; each change
-/// is reported. With `deterministic`, the default, it does nothing. Belongs to the model's thread
-/// except check().
+/// is reported. Where a central tuner decides for all nodes, the numbers are its own, and the
+/// search begins when it falls silent. With `deterministic`, the default, it does nothing. Belongs
+/// to the model's thread except check().
 class ModelThreads {
  public:
   struct Hooks {
     std::function<bool()> acts;  ///< Returns whether the tuner may change anything now.
     std::function<void(const std::string&)> say;  ///< Reports a message to the user.
+    /// The central tuner's: its numbers count unless it is silent. Null: there is none.
+    ThreadAdvice* central = nullptr;
   };
 
   /// Returns whether this job's threads may change while it runs.
@@ -53,13 +58,16 @@ class ModelThreads {
 
  private:
   void use(int threads);
+  bool follows_central();
+  void search_alone();
   void note(const tuner::ThreadTrial& trial);
 
   const bool may_change_;
   const int most_;
   const Hooks hooks_;
   Model& model_;
-  tuner::ThreadSearch search_;
+  std::optional<tuner::ThreadSearch> search_;
+  bool alone_;  // whether the search decides, and no central tuner
   std::ofstream log_;
   int using_;
   bool fixed_ = false;

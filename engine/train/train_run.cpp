@@ -280,7 +280,8 @@ Status TrainRun::begin_training() {
   threads_.emplace(
       job_, first_threads_, job_.trainer.threads, *trained_.model,
       ModelThreads::Hooks{.acts = [&tuning] { return tuning.acts(); },
-                          .say = [&watch](const std::string& line) { watch.note(line); }});
+                          .say = [&watch](const std::string& line) { watch.note(line); },
+                          .central = session_->thread_advice()});
   tuning.take_threads([this](int threads) -> Result<std::string> {
     auto set = threads_->check(threads);
     if (!set) return set;

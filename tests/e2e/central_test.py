@@ -1,8 +1,9 @@
 """A central tuner over workers: one order of batches, whoever dies or falls silent, and logs that say what happened."""
+import json
 import signal
 
 from support.cluster import ClusterScenario, Cluster, Head
-from support.harness import Running, main
+from support.harness import Job, Running, main
 
 SILENT = "the central tuner has been silent for 5 periods; this node tunes itself"
 
@@ -72,6 +73,34 @@ class Central(ClusterScenario):
         self.assert_same_run(finished, digest, 160000)
         for end in ends.values():
             self.assertIn(SILENT, end.err)
+
+    def test_the_threads_of_a_model_are_part_of_the_joint_decision(self):
+        job = Job(self.folder / "job", order={"batch_size": 512, "epochs": 4000},
+                  pipeline={"cpus": 2, "memory": "700MiB"}, tuner={"policy": "central", "period": "0.2s"},
+                  trainer={"checkpoint": "", "threads": 1, "deterministic": False})
+        job.put_criteo(20000, files=3)
+        cluster = Cluster(self, job, command="train", local=True)
+        cluster.worker()
+        self.until_it_decides_for(job, "local", "w1")
+        # The report of a decision: the trainer has the threads that an earlier one advised.
+        self.wait_until(lambda: not cluster.trainer.alive() or
+                        any('"threads":2,"most_threads":2' in line for line in self.decisions(job)))
+        cluster.trainer.signal(signal.SIGTERM)
+        finished, _ = cluster.finish()
+        self.assertEqual(finished.status, 143, finished)
+        decisions = [json.loads(line) for line in self.decisions(job)]
+        self.assertEqual({each["trainer"]["most_threads"] for each in decisions[3:]}, {2})
+        self.assertTrue(any(each["trainer"]["able"] > 0 for each in decisions))
+        tried = next(each for each in decisions if each["threads"] == 2)
+        self.assertIn("model threads 2 (tries more)", tried["reason"])
+        self.assertEqual({each["trainer"]["threads"] for each in decisions[3:tried["number"]]}, {1})
+        log = job.folder / ".forebay" / "central.jsonl"
+        shown = Running(["tune", "show", log], self.folder).wait(30)
+        self.assertIn("     model: threads 2 of at most 2", shown.out)
+        replayed = Running(["tune", "replay", log, "--json"], self.folder).wait(30)
+        self.assertEqual(replayed.json["differences"], [])
+        # The search of its own stays out of it.
+        self.assertEqual((job.folder / ".forebay" / "threads.jsonl").read_text(), "")
 
 
 if __name__ == "__main__":

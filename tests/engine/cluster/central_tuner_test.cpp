@@ -1,6 +1,8 @@
 #include "engine/cluster/central_tuner.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,13 +39,17 @@ AskDecision report_from(const std::string& node, std::size_t stages = 2) {
 }
 
 struct Central {
-  std::vector<std::size_t> nodes;  ///< Of each decision.
-  CentralTuner tuner{
-      {.period = 2s,
-       .own = "local",
-       .on_decision = [this](const tuner::ClusterReport& report, const tuner::ClusterAdvice&) {
-         nodes.push_back(report.nodes.size());
-       }}};
+  std::vector<std::size_t> nodes;        ///< Of each decision.
+  tuner::TrainerReport trainer;          ///< Of the last one.
+  std::optional<std::uint32_t> advised;  ///< Threads, by the last one.
+  CentralTuner tuner{{.period = 2s,
+                      .own = "local",
+                      .on_decision = [this](const tuner::ClusterReport& report,
+                                            const tuner::ClusterAdvice& advice) {
+                        nodes.push_back(report.nodes.size());
+                        trainer = report.trainer;
+                        advised = advice.threads;
+                      }}};
 };
 
 TEST_CASE("one decision a period answers all nodes", "[engine][central_tuner]") {
@@ -54,6 +60,36 @@ TEST_CASE("one decision a period answers all nodes", "[engine][central_tuner]") 
   CHECK(central.tuner.advise(report_from("local"), 12s).number == 3);
   CHECK(central.tuner.advise(report_from("a"), 12s).number == 3);
   CHECK(central.nodes == std::vector<std::size_t>{1, 2, 2});
+}
+
+/// A trainer at `at` that has ended so many steps, half a split and 0.1 s each, with two threads.
+TrainerSeen trainer_at(std::chrono::nanoseconds at, std::uint64_t steps) {
+  return {.at = at,
+          .waited = at - steps * 100ms,
+          .steps = steps,
+          .worked = steps * 100ms,
+          .splits = 0.5 * static_cast<double>(steps),
+          .threads = 2,
+          .most_threads = 3};
+}
+
+TEST_CASE("a decision rests on what the trainer trains on while it does not wait",
+          "[engine][central_tuner]") {
+  Central central;
+  central.tuner.observe(trainer_at(10s, 50));
+  static_cast<void>(central.tuner.advise(report_from("local"), 10s));
+  CHECK(central.trainer.able == 0);  // Not known before the second one.
+  central.tuner.observe(trainer_at(12s, 60));
+  static_cast<void>(central.tuner.advise(report_from("local"), 12s));
+  CHECK(central.trainer.seconds == Approx(2));
+  CHECK(central.trainer.waited_seconds == Approx(1));
+  CHECK(central.trainer.able == Approx(5));  // Ten steps of half a split in a second of work.
+  CHECK(central.trainer.threads == 2);
+  CHECK(central.trainer.most_threads == 3);
+  CHECK(central.advised == 2U);
+  central.tuner.observe(trainer_at(14s, 60));  // A step that lasts longer than the period.
+  static_cast<void>(central.tuner.advise(report_from("local"), 14s));
+  CHECK(central.trainer.able == 0);
 }
 
 TEST_CASE("asking twice gives the same advice twice", "[engine][central_tuner]") {

@@ -1,5 +1,6 @@
 #include "engine/train/model_threads.h"
 
+#include "tests/support/manual_clock.h"
 #include "tests/support/temp_dir.h"
 #include "trainer/model.h"
 
@@ -34,6 +35,7 @@ struct ThreadsFixture {
   RecordingModel model;
   bool acts = true;
   std::vector<std::string> said;
+  ThreadAdvice* central = nullptr;
   std::uint64_t rows = 0;
   milliseconds trained{0};
 
@@ -50,7 +52,8 @@ struct ThreadsFixture {
             ModelThreads::most(job, job.trainer.threads),
             model,
             {.acts = [this] { return acts; },
-             .say = [this](const std::string& line) { said.push_back(line); }}};
+             .say = [this](const std::string& line) { said.push_back(line); },
+             .central = central}};
   }
 
   /// Steps of 100 ms, so five to a window, with `rate` rows/s a thread.
@@ -60,6 +63,18 @@ struct ThreadsFixture {
       trained += milliseconds(100);
       threads.after_step(rows, trained);
     }
+  }
+};
+
+/// The same under a central tuner that decides every two seconds, for a model of up to four
+/// threads.
+struct CentralThreadsFixture : ThreadsFixture {
+  test::ManualClock clock;
+  ThreadAdvice advice{clock, std::chrono::seconds(2)};
+
+  CentralThreadsFixture() {
+    job.pipeline.cpus = 4;
+    central = &advice;
   }
 };
 
@@ -158,4 +173,75 @@ TEST_CASE_METHOD(ThreadsFixture, "threads set by the user stay", "[tools][thread
   train(threads, 100, 1000);
   CHECK(model.recorded == std::vector<int>{1, 2});
   CHECK(folder.read("threads.jsonl").empty());
+}
+
+TEST_CASE_METHOD(CentralThreadsFixture, "a model has the threads that the central tuner advises",
+                 "[tools][threads]") {
+  ModelThreads threads = made();
+  train(threads, 20, 1000);
+  CHECK(threads.threads() == 1);  // It tries nothing by itself.
+  CHECK(advice.threads() == 1);
+  CHECK(advice.most() == 4);
+  advice.advise(3);
+  advice.advise(3);
+  train(threads, 1, 1000);
+  CHECK(threads.threads() == 3);
+  CHECK(advice.threads() == 3);
+  advice.advise(9);  // More than the model was made for.
+  train(threads, 1, 1000);
+  CHECK(threads.threads() == 4);
+  advice.advise(0);
+  train(threads, 20, 1000);
+  CHECK(model.recorded == std::vector<int>{1, 3, 4});
+  CHECK(said.empty());
+}
+
+TEST_CASE_METHOD(CentralThreadsFixture,
+                 "a model whose central tuner is silent searches from its number, and says so",
+                 "[tools][threads]") {
+  ModelThreads threads = made();
+  advice.advise(2);
+  train(threads, 3, 1000);
+  clock.advance(std::chrono::milliseconds(10001));
+  train(threads, 6, 1000);
+  CHECK(threads.threads() == 2);
+  CHECK(said == std::vector<std::string>{
+                    "the central tuner is silent; the number of the model's threads is searched "
+                    "for here"});
+  train(threads, 1, 1000);  // Two windows to settle and four that count, from the first step on.
+  CHECK(threads.threads() == 3);
+  advice.advise(2);
+  train(threads, 1, 1000);
+  CHECK(threads.threads() == 2);
+  train(threads, 20, 1000);
+  CHECK(threads.threads() == 2);
+  CHECK(said.size() == 1);
+  clock.advance(std::chrono::milliseconds(10001));
+  train(threads, 7, 1000);
+  CHECK(threads.threads() == 3);
+  CHECK(said.size() == 2);
+  CHECK(said.back() == said.front());
+}
+
+TEST_CASE_METHOD(CentralThreadsFixture,
+                 "advice is not taken while the tuner does not act, or on threads that a user set",
+                 "[tools][threads]") {
+  ModelThreads threads = made();
+  acts = false;
+  advice.advise(3);
+  train(threads, 1, 1000);
+  CHECK(threads.threads() == 1);
+  CHECK(advice.most() == 0);
+  clock.advance(std::chrono::milliseconds(10001));
+  train(threads, 1, 1000);
+  CHECK(said.empty());
+  advice.advise(3);
+  acts = true;
+  train(threads, 1, 1000);
+  CHECK(threads.threads() == 3);
+  threads.fix(2);
+  CHECK(advice.threads() == 2);
+  CHECK(advice.most() == 0);
+  train(threads, 1, 1000);
+  CHECK(threads.threads() == 2);
 }

@@ -258,6 +258,7 @@ Exit show_central(const Invocation& invocation, const std::string& text) {
         .add("at_seconds", each.report.at_seconds)
         .add("fed", each.advice.fed)
         .add("workers", each.advice.workers)
+        .add("threads", each.advice.threads)
         .add("splits_per_second", each.advice.splits_per_second)
         .add("demand", each.advice.demand)
         .add("reason", each.advice.reason)
