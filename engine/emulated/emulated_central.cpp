@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "core/runtime/actor.h"
-#include "engine/cluster/central_tuner.h"
-#include "tuner/world/world_layout.h"
 #include "tuner/world/world_sums.h"
 
 namespace forebay {
@@ -35,15 +33,12 @@ class CentralActor final : public ActorOf<CentralActor, AskDecision, DecisionTak
 
 }  // namespace
 
-TunersRef start_central(ActorSystem& system, WorldMachine& machine,
-                        const tuner::PipelineModel& model, std::chrono::nanoseconds period) {
+TunersRef start_central(ActorSystem& system, WorldMachine& machine, CentralTuner::Options options) {
   const auto trainer = [&machine] {
     return TrainerSeen{.at = from_seconds(machine.now()),
                        .waited = from_seconds(machine.trained().wait_seconds),
                        .paused = from_seconds(machine.paused_seconds())};
   };
-  CentralTuner::Options options{.period = period,
-                                .own = model.nodes[tuner::trainer_node_of(model)].name};
   return system.spawn({.name = "central", .placement = Placement::kOwnThread}, [options, trainer] {
     return std::make_unique<CentralActor>(options, trainer);
   });

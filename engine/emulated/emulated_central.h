@@ -1,11 +1,10 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 
 #include "core/runtime/actor_host.h"
-#include "engine/cluster/tuner_messages.h"
+#include "engine/cluster/central_tuner.h"
 #include "engine/emulated/world_machine.h"
 #include "tuner/policy.h"
 #include "tuner/sim/pipeline_model.h"
@@ -14,8 +13,7 @@ namespace forebay {
 
 /// Starts the central tuner of an emulated world, the same that decides beside a real job's trainer
 /// (engine/cluster/central_tuner.h), on a thread of its own. The machine outlives `system`.
-TunersRef start_central(ActorSystem& system, WorldMachine& machine,
-                        const tuner::PipelineModel& model, std::chrono::nanoseconds period);
+TunersRef start_central(ActorSystem& system, WorldMachine& machine, CentralTuner::Options options);
 
 /// Makes the policy of a node that asks the central tuner and obeys it; `own` decides while the
 /// tuner is silent. The machine outlives the policy.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,6 +97,7 @@ class WorldEmulation {
   void watch_run();
   void observe_all();
   void note(std::size_t node, const tuner::Decision& decision);
+  void note_fed(std::uint32_t workers);
   void show();
   tuner::Observation measured();
   EmulationOutcome outcome();
@@ -109,6 +111,7 @@ class WorldEmulation {
   Synchronized<> serial_;
   // Guarded by serial_ while tuners live.
   std::vector<std::vector<tuner::Observation>> seen_;  // by node, of the part that counts
+  std::vector<double> fed_;  // workers, by joint decision of the part that counts
   EmulationView view_;
 };
 
@@ -130,7 +133,12 @@ void WorldEmulation::run_tuned(std::vector<NodePolicies> policies) {
   pipelines.reserve(policies.size());  // Tuners refer to them.
   ActorSystem system({}, clock);
   if (spec_.policy == kCentralTuner) {
-    const TunersRef central = start_central(system, machine_, spec_.model, spec_.period);
+    const std::string& own = spec_.model.nodes[tuner::trainer_node_of(spec_.model)].name;
+    const TunersRef central = start_central(
+        system, machine_,
+        {.period = spec_.period,
+         .own = own,
+         .on_decision = [this](const auto&, const auto& advice) { note_fed(advice.fed); }});
     for (std::size_t k = 0; k < policies.size(); ++k) {
       policies[k].policy =
           central_policy_of(k, machine_, spec_.model, central, std::move(policies[k].policy));
@@ -165,6 +173,7 @@ void WorldEmulation::watch_run() {
     half_ = totals_of(machine_);
     serial_([this] {
       for (auto& node : seen_) node.clear();
+      fed_.clear();
     });
   }
   watch_until(spec_.seconds);
@@ -194,6 +203,10 @@ void WorldEmulation::note(std::size_t node, const tuner::Decision& decision) {
     view_.reason = spec_.model.nodes[node].name + ": " +
                    (decision.fault.empty() ? decision.proposal.reason : decision.fault);
   });
+}
+
+void WorldEmulation::note_fed(std::uint32_t workers) {
+  serial_([&] { fed_.push_back(workers); });
 }
 
 void WorldEmulation::show() {
@@ -253,6 +266,10 @@ EmulationOutcome WorldEmulation::outcome() {
     figures.oracle_splits_per_second = tuner::mean_rate(line, half_.seconds, end);
     figures.best_known =
         std::ranges::any_of(line, [](const auto& span) { return !span.best.exact; });
+  }
+  if (!fed_.empty()) {
+    const double sum = std::accumulate(fed_.begin(), fed_.end(), 0.0);
+    outcome_.fed_workers = sum / static_cast<double>(fed_.size());
   }
   const tuner::Lateness late = machine_.lateness();
   outcome_.lateness_seconds = late.mean_seconds();

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/base/result.h"
@@ -38,8 +39,10 @@ struct EmulationSpec {
 struct EmulationOutcome {
   ModelledFigures figures;
   std::uint64_t decisions = 0;
-  std::uint64_t guarded = 0;          ///< Decisions that the guard changed.
-  double tuner_cpu_share = 0;         ///< Of one core, over the run.
+  std::uint64_t guarded = 0;   ///< Decisions that the guard changed.
+  double tuner_cpu_share = 0;  ///< Of one core, over the run.
+  /// Of `central`: nodes beside the trainer's that got splits, mean of the decisions that count.
+  std::optional<double> fed_workers = {};
   double lateness_seconds = 0;        ///< How late threads woke up: mean.
   double worst_lateness_seconds = 0;  ///< How late threads woke up: maximum.
   /// False: threads woke so late that the figures measure this machine, not the model.

@@ -226,6 +226,7 @@ class TuneCompare(Scenario):
         tuned = self.assert_done(Running(["emulate", path, "--policy", "central", "--period", "500ms", "--seconds", "4",
                                           "--json"], self.folder).wait(60))
         self.assertGreater(sum(tuned["allocation"].values()), 6)
+        self.assertLessEqual(tuned["fed_workers"], 1)
 
     def test_a_world_of_several_nodes_is_simulated_by_node(self):
         path = self.put_world()

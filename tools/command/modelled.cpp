@@ -116,10 +116,12 @@ JsonObject json_of(const EmulationOutcome& outcome, const EmulationSpec& spec) {
       .add("wake_lateness_seconds", outcome.lateness_seconds)
       .add("kept_time", outcome.kept_time);
   if (spec.policy.empty()) return json;
-  return json.add("policy", spec.policy)
+  json.add("policy", spec.policy)
       .add("decisions", outcome.decisions)
       .add("decisions_guarded", outcome.guarded)
       .add("tuner_cpu_share", outcome.tuner_cpu_share);
+  if (outcome.fed_workers) json.add("fed_workers", *outcome.fed_workers);
+  return json;
 }
 
 void print(const EmulationOutcome& outcome, const EmulationSpec& spec) {

@@ -139,6 +139,7 @@ TEST_CASE("every node of an emulated world has a tuner of its own", "[engine][em
                                            .policy = "even",
                                            .period = std::chrono::milliseconds(500)});
   CHECK(tuned.decisions >= 3);
+  CHECK_FALSE(tuned.fed_workers);  // No one decides for all.
   // Even: as many actors as the node has CPUs.
   CHECK(tuned.figures.allocation.actors == std::vector<std::uint32_t>{2, 1, 4, 4, 4, 4});
 }
@@ -188,6 +189,7 @@ TEST_CASE("the nodes of an emulated world ask the central tuner of a real job",
   const double others =
       tuned.figures.nodes[1].splits_per_second + tuned.figures.nodes[2].splits_per_second;
   CHECK(others < 0.5 * tuned.figures.splits_per_second());
+  CHECK(tuned.fed_workers.value() < 2);
 }
 
 TEST_CASE("an emulated world refuses what it cannot run, by name", "[engine][emulated]") {
