@@ -34,12 +34,12 @@ void ThreadSearch::allow(int most) {
 
 void ThreadSearch::interrupt() { begin(rests() ? Phase::kRest : Phase::kStand, stands_); }
 
-std::optional<ThreadTrial> ThreadSearch::add(double rows_per_second) {
+std::optional<ThreadTrial> ThreadSearch::add(double rate_of_window) {
   if (left_out_ < options_.settle) {
     ++left_out_;
     return std::nullopt;
   }
-  rates_.push_back(rows_per_second);
+  rates_.push_back(rate_of_window);
   if (!has_measured()) return std::nullopt;
   const double rate = median(rates_);
   rates_.clear();

@@ -9,7 +9,8 @@ namespace forebay::tuner {
 struct ThreadTrial {
   int before = 1;
   int tried = 1;
-  double rate_before = 0;  ///< Medians of the windows, in rows/s of the whole job.
+  double rate_before =
+      0;  ///< Medians of the windows, in any one unit, such as rows/s of the whole job.
   double rate_tried = 0;
   bool kept = false;
 };
@@ -52,7 +53,7 @@ class ThreadSearch {
   void interrupt();
 
   /// Adds the rate of the window that ends now. Returns a trial when one has been decided.
-  std::optional<ThreadTrial> add(double rows_per_second);
+  std::optional<ThreadTrial> add(double rate_of_window);
 
  private:
   enum class Phase { kStand, kTry, kRest };

@@ -78,6 +78,25 @@ void OwnedRepeats::append(const BatchRepeats& from, std::size_t first, std::size
   }
 }
 
+bool OwnedRepeats::append(std::span<const std::uint32_t> numbers, std::size_t unique) {
+  const std::size_t before = first_rows_.size();
+  for (const std::uint32_t number : numbers) {
+    const std::size_t seen = first_rows_.size() - before;
+    if (number > seen) return false;
+    if (number == seen) first_rows_.push_back(static_cast<std::uint32_t>(numbers_.size()));
+    numbers_.push_back(static_cast<std::uint32_t>(before + number));
+  }
+  return first_rows_.size() - before == unique;
+}
+
+void OwnedRepeats::append_different(std::size_t rows) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto number = static_cast<std::uint32_t>(first_rows_.size());
+    first_rows_.push_back(static_cast<std::uint32_t>(numbers_.size()));
+    numbers_.push_back(number);
+  }
+}
+
 void OwnedRepeats::clear() {
   numbers_.clear();
   first_rows_.clear();

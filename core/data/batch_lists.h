@@ -58,6 +58,10 @@ class OwnedRepeats {
   /// Appends the rows [first, end) of a batch: rows that share values there share them here, but
   /// with no row that was appended before.
   void append(const BatchRepeats& from, std::size_t first, std::size_t end);
+  /// Appends rows with these numbers of `unique` lists; false if the numbers are not sound.
+  bool append(std::span<const std::uint32_t> numbers, std::size_t unique);
+  /// Appends rows that share values with no other.
+  void append_different(std::size_t rows);
   void clear();
 
   std::span<const std::uint32_t> numbers() const { return numbers_; }

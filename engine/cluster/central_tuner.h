@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/cluster/thread_advice.h"
 #include "engine/cluster/tuner_messages.h"
 #include "tuner/cluster/cluster_planner.h"
 #include "tuner/policy.h"
@@ -65,7 +66,7 @@ class CentralTuner {
 /// Belongs to the tuner's thread, which blocks until the answer arrives, a second at most.
 class CentralPolicy final : public tuner::Policy {
  public:
-  static constexpr int kSilent = 5;
+  static constexpr int kSilent = ThreadAdvice::kSilent;
 
   struct Options {
     AskDecision question;                     ///< What it asks, without observation and link.

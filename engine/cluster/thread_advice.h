@@ -16,15 +16,18 @@ namespace forebay {
 /// thread may call it. The clock outlives it.
 class ThreadAdvice {
  public:
-  /// Advice is silent once none came for kSilent of these periods, the first ones included.
+  /// The central tuner is silent once kSilent of these periods passed without a decision; those
+  /// before the first report do not count.
   static constexpr int kSilent = 5;
   ThreadAdvice(const Clock& clock, std::chrono::nanoseconds period)
-      : clock_(clock), patience_(kSilent * period), heard_(clock.now().count()) {}
+      : clock_(clock), patience_(kSilent * period) {}
 
   /// The trainer has so many threads, and may have `most`; 0: they may not be changed now.
   void report(int threads, int most) {
     threads_ = static_cast<std::uint32_t>(threads);
     most_ = static_cast<std::uint32_t>(most);
+    std::int64_t never = kNever;
+    heard_.compare_exchange_strong(never, clock_.now().count());
   }
   std::uint32_t threads() const { return threads_; }
   std::uint32_t most() const { return most_; }
@@ -37,14 +40,16 @@ class ThreadAdvice {
   /// Returns the latest advice; 0: keep the number; nullopt: the central tuner is silent.
   std::optional<int> latest() const {
     const std::chrono::nanoseconds heard(heard_.load());
-    if (clock_.now() - heard > patience_) return std::nullopt;
+    if (heard.count() != kNever && clock_.now() - heard > patience_) return std::nullopt;
     return static_cast<int>(advised_.load());
   }
 
  private:
+  static constexpr std::int64_t kNever = -1;
+
   const Clock& clock_;
   const std::chrono::nanoseconds patience_;
-  std::atomic<std::int64_t> heard_;  // of the clock, in ns
+  std::atomic<std::int64_t> heard_{kNever};  // of the clock, in ns: the latest decision
   std::atomic<std::uint32_t> advised_{0};
   std::atomic<std::uint32_t> threads_{0};
   std::atomic<std::uint32_t> most_{0};

@@ -235,7 +235,11 @@ Status TrainerNode::begin(JobRun& run) {
   if (!text) return pass(text);
   const std::string fingerprint = fingerprint_of(*text);
   run_ = &run;
-  serial_([&] { rows_.emplace(run.pipeline().splits_per_epoch(), run.sizes().rows); });
+  taken_before_ = serial_([&] {
+    rows_.emplace(run.pipeline().splits_per_epoch(), run.sizes().rows);
+    rows_->given(run.begin());
+    return rows_->taken();
+  });
   const std::string work = name_of_work(run);
   start_tuners(work);
   if (auto status = start_split_client(run, *text, fingerprint); !status) return status;
@@ -357,7 +361,7 @@ TrainerSeen TrainerNode::trainer_seen(double taken) const {
           .paused = source.paused(),
           .steps = source.steps(),
           .worked = source.worked(),
-          .splits = taken,
+          .splits = taken - taken_before_,
           .threads = thread_advice_ ? thread_advice_->threads() : 0,
           .most_threads = thread_advice_ ? thread_advice_->most() : 0};
 }

@@ -122,6 +122,7 @@ class TrainerNode final : public SplitDispatch,
   NodeTuners::Ref tuners_;
   std::optional<ThreadAdvice> thread_advice_;      // with the central tuner only
   std::atomic<std::uint32_t> central_workers_{0};  // that the central tuner wants; 0: not known
+  double taken_before_ = 0;                        // splits that earlier runs took
   Latch closed_;
   const Synchronized<> serial_{};     // guards the members below
   std::vector<std::uint64_t> early_;  // issued before the split client started

@@ -100,7 +100,7 @@ struct DecisionTaken {
 
 using TunersRef = ActorRef<AskDecision, DecisionTaken>;
 
-/// Trainer node → its own tuners: sums since the start of what the trainer did.
+/// Trainer node → its own tuners: sums since the run's start of what the trainer did.
 struct TrainerSeen {
   static constexpr std::string_view kTag = "cluster.trainer_seen/2";
   std::chrono::nanoseconds at{0};

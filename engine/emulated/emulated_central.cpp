@@ -33,7 +33,8 @@ class CentralActor final : public ActorOf<CentralActor, AskDecision, DecisionTak
 
 }  // namespace
 
-TunersRef start_central(ActorSystem& system, WorldMachine& machine, CentralTuner::Options options) {
+TunersRef start_central(ActorSystem& system, WorldMachine& machine,
+                        const CentralTuner::Options& options) {
   const auto trainer = [&machine] {
     return TrainerSeen{.at = from_seconds(machine.now()),
                        .waited = from_seconds(machine.trained().wait_seconds),

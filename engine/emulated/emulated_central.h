@@ -13,7 +13,8 @@ namespace forebay {
 
 /// Starts the central tuner of an emulated world, the same that decides beside a real job's trainer
 /// (engine/cluster/central_tuner.h), on a thread of its own. The machine outlives `system`.
-TunersRef start_central(ActorSystem& system, WorldMachine& machine, CentralTuner::Options options);
+TunersRef start_central(ActorSystem& system, WorldMachine& machine,
+                        const CentralTuner::Options& options);
 
 /// Makes the policy of a node that asks the central tuner and obeys it; `own` decides while the
 /// tuner is silent. The machine outlives the policy.

@@ -162,6 +162,14 @@ bool has_sound_lists(const Batch& batch) {
   const std::span lengths(batch.lengths, batch.sparse_features * batch.rows);
   if (std::ranges::any_of(lengths, [](std::int32_t length) { return length < 0; })) return false;
   if (!are_sound(batch.repeats, batch.rows)) return false;
+  for (const BatchRepeats& group : batch.repeats) {
+    for (const std::size_t feature : group.features.sparse) {
+      const std::int32_t* of = batch.lengths + feature * batch.rows;
+      for (std::size_t row = 0; row < batch.rows; ++row) {
+        if (of[row] != of[group.first_rows[group.numbers[row]]]) return false;
+      }
+    }
+  }
   return BatchLists(batch).first_id(batch.sparse_features) == batch.num_ids;
 }
 

@@ -40,10 +40,9 @@ ModelThreads::ModelThreads(const JobSpec& job, int start, int most, Model& model
       most_(most),
       hooks_(std::move(hooks)),
       model_(model),
-      search_(tuner::ThreadSearch({.start = start, .most = may_change_ ? most_ : start})),
-      alone_(hooks_.central == nullptr),
       using_(start) {
   if (!may_change_) return;
+  if (hooks_.central == nullptr) search_.emplace(options());
   model_.set_threads(start);
   log_.open(job.run.dir + "/threads.jsonl", std::ios::trunc);
 }
@@ -57,10 +56,10 @@ void ModelThreads::use(int threads) {
 void ModelThreads::after_step(std::uint64_t rows, std::chrono::nanoseconds trained) {
   if (!may_change_ || fixed_ || most_ < 2) return;
   if (follows_central()) {
-    alone_ = false;
+    search_.reset();
     return;
   }
-  if (!alone_) {
+  if (!search_) {
     search_alone();
     rows_before_ = rows;
     trained_before_ = trained;
@@ -89,9 +88,8 @@ bool ModelThreads::follows_central() {
 
 // Begins with the number in use and a window of its own.
 void ModelThreads::search_alone() {
-  alone_ = true;
   steps_ = 0;
-  search_.emplace(tuner::ThreadSearch::Options{.start = using_, .most = most_});
+  search_.emplace(options());
   hooks_.say("the central tuner is silent; the number of the model's threads is searched for here");
 }
 

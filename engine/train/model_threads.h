@@ -20,10 +20,10 @@ namespace forebay {
 /// job trains fastest.
 ///
 /// Measures windows of training, passes them to a tuner::ThreadSearch and applies its result while
-/// the tuner's mode is on. Each trial is a line of threads.jsonl in the job's folder; each change
-/// is reported. Where a central tuner decides for all nodes, the numbers are its own, and the
-/// search begins when it falls silent. With `deterministic`, the default, it does nothing. Belongs
-/// to the model's thread except check().
+/// the tuner's mode is on. Each trial of the search is a line of threads.jsonl in the job's folder;
+/// each change that it makes is reported. Where a central tuner decides for all nodes, it advises
+/// the numbers and logs them in central.jsonl, and the search begins when it falls silent. With
+/// `deterministic`, the default, it does nothing. Belongs to the model's thread except check().
 class ModelThreads {
  public:
   struct Hooks {
@@ -60,14 +60,14 @@ class ModelThreads {
   void use(int threads);
   bool follows_central();
   void search_alone();
+  tuner::ThreadSearch::Options options() const { return {.start = using_, .most = most_}; }
   void note(const tuner::ThreadTrial& trial);
 
   const bool may_change_;
   const int most_;
   const Hooks hooks_;
   Model& model_;
-  std::optional<tuner::ThreadSearch> search_;
-  bool alone_;  // whether the search decides, and no central tuner
+  std::optional<tuner::ThreadSearch> search_;  // empty while a central tuner decides
   std::ofstream log_;
   int using_;
   bool fixed_ = false;

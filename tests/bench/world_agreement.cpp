@@ -119,7 +119,8 @@ Steady tuned(const Case& of, std::uint64_t seed) {
     return tuner::BestKnown{.allocation = one_each(tuner::world_description(model)),
                             .splits_per_second = tuner::rate_bound(model)};
   };
-  const auto decisions = static_cast<std::uint64_t>(of.seconds / tuner::kPeriodSeconds);
+  const auto decisions =
+      std::max<std::uint64_t>(2, static_cast<std::uint64_t>(of.seconds / tuner::kPeriodSeconds));
   const auto run = tuner::run_one({.model = of.model,
                                    .policy = policy(),
                                    .seed = seed,

@@ -74,6 +74,27 @@ class Central(ClusterScenario):
         for end in ends.values():
             self.assertIn(SILENT, end.err)
 
+    def test_a_run_that_goes_on_reckons_with_the_splits_of_its_own_steps(self):
+        job = Job(self.folder / "job", order={"batch_size": 512, "epochs": 4000},
+                  pipeline={"cpus": 1, "memory": "700MiB"}, tuner={"policy": "central", "period": "0.2s"},
+                  trainer={"checkpoint": "checkpoints", "checkpoint_every": "1h", "threads": 1})
+        job.put_criteo(20000, files=3)
+        able = []
+        for options in ((), ("--resume",)):
+            (job.folder / ".forebay" / "central.jsonl").unlink(missing_ok=True)
+            cluster = Cluster(self, job, "train", *options, local=True)
+            self.wait_until(lambda: not cluster.trainer.alive() or self.able(job) > 0)
+            self.wait_until(lambda: not cluster.trainer.alive() or len(self.decisions(job)) > 30)
+            able.append(self.able(job))
+            cluster.trainer.signal(signal.SIGTERM)
+            finished, _ = cluster.finish()
+            self.assertEqual(finished.status, 143, finished)
+        self.assertLess(able[1], 3 * able[0])  # With the splits of the run before it is many times that.
+
+    def able(self, job):
+        """The most that the trainer could take in an interval of the first seconds."""
+        return max((json.loads(line)["trainer"]["able"] for line in self.decisions(job)[:10]), default=0)
+
     def test_the_threads_of_a_model_are_part_of_the_joint_decision(self):
         job = Job(self.folder / "job", order={"batch_size": 512, "epochs": 4000},
                   pipeline={"cpus": 2, "memory": "700MiB"}, tuner={"policy": "central", "period": "0.2s"},

@@ -77,7 +77,12 @@ const OwnedRepeats& BatchDivider::cut_of(const Batch& mine, std::size_t feature)
 Status BatchDivider::divide(const Batch& mine, What what) {
   if (auto measured = measure(mine); !measured) return measured;
   sharded_ = all_whole_ ? &mine : &shards_.batch;
-  if (all_whole_) return {};
+  if (!all_whole_) take(mine, what);
+  lists_ = BatchLists();  // They refer to `mine`.
+  return {};
+}
+
+void BatchDivider::take(const Batch& mine, What what) {
   cut_repeats(mine);
   shards_.clear();
   replicas_.clear();
@@ -92,7 +97,6 @@ Status BatchDivider::divide(const Batch& mine, What what) {
   for (const std::size_t feature : placement_.replicated) take_whole(mine, feature, replicas_);
   shards_.point(mine, cuts_);
   replicas_.point(mine, cuts_);
-  return {};
 }
 
 template <class Use>

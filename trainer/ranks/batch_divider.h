@@ -53,6 +53,7 @@ class BatchDivider {
   };
 
   Status measure(const Batch& mine);
+  void take(const Batch& mine, What what);
   /// Cuts the lists that rows of several ranks share.
   void cut_repeats(const Batch& mine);
   const OwnedRepeats& cut_of(const Batch& mine, std::size_t feature) const;

@@ -26,16 +26,6 @@ void take(T* to, std::size_t count, const std::byte*& from) {
   from += count * sizeof(T);
 }
 
-template <class T>
-T sum(std::span<const T> values) {
-  return std::accumulate(values.begin(), values.end(), T{0});
-}
-
-template <class T>
-void grow(std::vector<T>& buffer, std::size_t size) {
-  if (buffer.size() < size) buffer.resize(size);
-}
-
 }  // namespace
 
 IdExchange::IdExchange(Collective& ranks, FeatureOwners owners)
@@ -55,13 +45,11 @@ Result<const Batch*> IdExchange::exchange(const Batch& mine) {
   measure(lists);
   if (auto announced = exchange_sizes(mine.rows); !announced) return pass(announced);
   pack(mine, lists);
-  const std::size_t received = sum<std::size_t>(bytes_in_);
-  grow(in_, received);
-  auto sent =
-      ranks_.start_all_to_all({out_, bytes_out_, std::span(in_).first(received), bytes_in_})
-          ->wait();
+  in_.resize(std::accumulate(bytes_in_.begin(), bytes_in_.end(), std::size_t{0}));
+  auto sent = ranks_.start_all_to_all({out_, bytes_out_, in_, bytes_in_})->wait();
   if (!sent) return pass(sent);
   if (auto whole = unpack(); !whole) return pass(whole);
+  batch_.number = mine.number;
   return &batch_;
 }
 
@@ -134,7 +122,7 @@ Status IdExchange::take_sizes(const std::uint64_t* from) {
 }
 
 void IdExchange::pack(const Batch& mine, const BatchLists& lists) {
-  out_.resize(sum<std::size_t>(bytes_out_));
+  out_.resize(std::accumulate(bytes_out_.begin(), bytes_out_.end(), std::size_t{0}));
   std::byte* block = out_.data();
   for (std::size_t rank = 0; rank < bytes_out_.size(); ++rank) {
     const std::vector<std::size_t>& features = owners_.features_of[rank];
@@ -168,11 +156,11 @@ Status IdExchange::unpack() {
     all_ids += ids;
     block = end;
   }
-  grow(lengths_, owned() * first_row_.back());
+  lengths_.resize(owned() * first_row_.back());
   ids_.resize(all_ids);
   std::int64_t* next = ids_.data();
   for (std::size_t feature = 0; feature < owned(); ++feature) {
-    shared_[feature] = {};
+    shared_[feature].clear();
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       if (!unpack_lists(feature, rank, cursors[rank])) {
         return fail(Code::kCorrupt,
@@ -198,7 +186,7 @@ bool IdExchange::unpack_lists(std::size_t feature, std::size_t rank, Cursor& fro
   if (!sane || static_cast<std::uint64_t>(ids) != size.ids) return false;
   if (!size.is_shared()) {
     std::ranges::copy(read_lengths_, to);
-    if (is_shared(feature)) shared_[feature].append_own(rows);
+    if (is_shared(feature)) shared_[feature].append_different(rows);
     return true;
   }
   read_numbers_.resize(rows);
@@ -209,24 +197,6 @@ bool IdExchange::unpack_lists(std::size_t feature, std::size_t rank, Cursor& fro
   return true;
 }
 
-void IdExchange::SharedLists::append_own(std::size_t rows) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    first_rows.push_back(static_cast<std::uint32_t>(numbers.size()));
-    numbers.push_back(static_cast<std::uint32_t>(first_rows.size() - 1));
-  }
-}
-
-bool IdExchange::SharedLists::append(std::span<const std::uint32_t> of_rows, std::size_t lists) {
-  const std::size_t before = first_rows.size();
-  for (const std::uint32_t number : of_rows) {
-    const std::size_t seen = first_rows.size() - before;
-    if (number > seen) return false;
-    if (number == seen) first_rows.push_back(static_cast<std::uint32_t>(numbers.size()));
-    numbers.push_back(static_cast<std::uint32_t>(before + number));
-  }
-  return first_rows.size() - before == lists;
-}
-
 void IdExchange::point_batch() {
   batch_.rows = first_row_.back();
   batch_.sparse_features = owned();
@@ -235,12 +205,7 @@ void IdExchange::point_batch() {
   batch_.ids = ids_.data();
   batch_.repeats.clear();
   for (std::size_t feature = 0; feature < owned(); ++feature) {
-    const SharedLists& lists = shared_[feature];
-    if (!is_shared(feature)) continue;
-    batch_.repeats.push_back({.features = {.sparse = {feature}},
-                              .unique = lists.first_rows.size(),
-                              .numbers = lists.numbers.data(),
-                              .first_rows = lists.first_rows.data()});
+    if (is_shared(feature)) batch_.repeats.push_back(shared_[feature].of({.sparse = {feature}}));
   }
   batch_.lists_once = !batch_.repeats.empty();
 }

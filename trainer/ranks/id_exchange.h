@@ -41,15 +41,6 @@ class IdExchange {
     /// The numbers that travel: lengths of the lists, and the list of each row if rows share them.
     std::size_t numbers(std::size_t rows) const { return is_shared() ? lists + rows : rows; }
   };
-  /// The lists of an owned feature, if rows of some rank share them.
-  struct SharedLists {
-    std::vector<std::uint32_t> numbers;     // [rows so far]
-    std::vector<std::uint32_t> first_rows;  // [lists so far]
-
-    void append_own(std::size_t rows);
-    /// Appends rows with these lists of `lists`; false if those numbers are not sound.
-    bool append(std::span<const std::uint32_t> of_rows, std::size_t lists);
-  };
   /// The part of a rank's message that is read next.
   struct Cursor {
     const std::byte* numbers = nullptr;
@@ -81,7 +72,7 @@ class IdExchange {
   std::vector<std::size_t> bytes_out_, bytes_in_;
   std::vector<std::byte> out_, in_;
   std::vector<std::int32_t> lengths_;  // [owned, global rows]
-  std::vector<SharedLists> shared_;    // [owned]
+  std::vector<OwnedRepeats> shared_;   // [owned]: of features in which rows share lists
   std::vector<std::int32_t> read_lengths_;
   std::vector<std::uint32_t> read_numbers_;
   std::vector<std::int64_t> ids_;

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/base/check.h"
-#include "core/data/batch_lists.h"
 
 namespace forebay {
 namespace {
@@ -43,10 +42,9 @@ Status VectorExchange::begin(const Step& step) {
 
 // The first rows of lists ascend, so a rank's lists are those whose first rows are its own.
 void VectorExchange::count_lists(const Step& step) {
-  const BatchLists lists(step.ids);
   for (std::size_t feature = 0; feature < owned().size(); ++feature) {
     std::size_t* first = first_list_.data() + feature * (parts() + 1);
-    const BatchRepeats* repeats = lists.repeats(feature);
+    const BatchRepeats* repeats = step.id_lists.repeats(feature);
     for (std::size_t rank = 0; rank <= parts(); ++rank) {
       first[rank] = step.first_rows[rank];
       if (repeats == nullptr) continue;

@@ -8,6 +8,7 @@
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
+#include "core/data/batch_lists.h"
 #include "trainer/collective.h"
 #include "trainer/ranks/placement.h"
 
@@ -17,9 +18,10 @@ namespace forebay {
 /// that have its rows, and the gradients back: a vector and a gradient for each list (BatchLists).
 ///
 /// Each owner sees the gradients in the order of the global batch, independent of how its rows are
-/// divided among ranks, so the updates of its tables do not depend on the number of ranks. A step
-/// is begin, start_vectors and wait, start_gradients and wait, on every rank and in this order, on
-/// one thread. Owns the buffers; returned memory is valid until the next step.
+/// divided among ranks, so the updates of its tables do not depend on the number of ranks, but for
+/// the last bits where rows of several ranks share a list. A step is begin, start_vectors and wait,
+/// start_gradients and wait, on every rank and in this order, on one thread. Owns the buffers;
+/// returned memory is valid until the next step.
 class VectorExchange {
  public:
   /// `ranks` outlives it.
@@ -31,6 +33,7 @@ class VectorExchange {
   /// What a step exchanges vectors of.
   struct Step {
     const Batch& ids;  ///< Of the global batch, for owned(); rows of different ranks share no list.
+    const BatchLists& id_lists;               ///< Of `ids`.
     std::span<const std::size_t> first_rows;  ///< [ranks + 1]: where each rank's rows begin in it.
     std::span<const std::size_t> lists;       ///< [features]: of this rank's rows.
   };

@@ -95,12 +95,12 @@ RankedTables::RankedTables(Collective& ranks, const ModelShape& whole,
 
 Status RankedTables::begin(const Batch& mine, Use use, int threads) {
   mine_ = &mine;
-  lists_ = BatchLists(mine);
-  shard_lists_.clear();
-  for (const std::size_t feature : shard_of_) shard_lists_.push_back(lists_.count(feature));
   dealt_ = use == Use::kTrain ? take_dealt(mine.number) : nullptr;
   const auto what = dealt_ ? BatchDivider::What::kReplicas : BatchDivider::What::kAll;
   if (auto divided = divider_.divide(mine, what); !divided) return divided;
+  lists_ = BatchLists(mine);
+  shard_lists_.clear();
+  for (const std::size_t feature : shard_of_) shard_lists_.push_back(lists_.count(feature));
   auto begun = begin_shards(use, threads);
   if (begun) begun = exchange_.wait();
   if (!begun) end();
@@ -139,7 +139,8 @@ Status RankedTables::find_ids() {
     first_rows_ = id_exchange_.first_rows();
   }
   owned_lists_ = BatchLists(*ids_);
-  return exchange_.begin({.ids = *ids_, .first_rows = first_rows_, .lists = shard_lists_});
+  return exchange_.begin(
+      {.ids = *ids_, .id_lists = owned_lists_, .first_rows = first_rows_, .lists = shard_lists_});
 }
 
 Status RankedTables::take_dealt_rows() {

@@ -11,7 +11,7 @@ constexpr double kOfStages = 0.2;  // of the node's CPUs: the stages always get 
 
 double take_cpus(PlannedNode& own, double cpus, const Limits& limits) {
   const double before = own.limits.cpus;
-  own.limits.cpus = std::max(before - cpus, limits.cpus * kOfStages);
+  own.limits.cpus = std::max(before - cpus, std::min(before, limits.cpus * kOfStages));
   const double left = own.limits.cpus / before;
   own.shown_rate *= left;
   return left;

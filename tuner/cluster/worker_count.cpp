@@ -57,11 +57,11 @@ bool WorkerCount::work_changed(const CountSeen& seen) {
 }
 
 std::uint32_t WorkerCount::decide(const CountSeen& seen) {
-  if (seen.wanted <= 0) return now_ = seen.available;
   // What is held is judged anew afterwards; a node that came or went is obeyed at once.
   if (seen.held && begun_ && seen.available == anchor_available_) {
     return move_to(now_, trying_, why_);
   }
+  if (seen.wanted <= 0) return now_ = seen.available;
   if (seen.renewed || work_changed(seen)) begin_anew(seen);
   const std::uint32_t planned = std::min(seen.planned, seen.available);
   if (++age_ <= kLearning) return move_to(planned, Trying::kNothing, "by the costs");

@@ -33,8 +33,7 @@ Result<std::vector<RepeatSample>> sample_repeats(const InputFile& file, const Ar
   const ArrayHeader& header = array.header;
   std::vector<RepeatSample> samples(header.columns);
   if (header.rows == 0 || header.columns == 0) return samples;
-  const std::uint64_t rows = std::min(
-      {header.rows, kMostRows, std::max<std::uint64_t>(kMostBytes / header.row_bytes(), 1)});
+  const std::uint64_t rows = std::min({header.rows, kMostRows, kMostBytes / header.row_bytes()});
   const std::size_t width = header.type.bytes;
   std::vector<char> bytes(rows * header.row_bytes());
   const std::size_t reads = header.by_column ? header.columns : 1;

@@ -252,6 +252,14 @@ TEST_CASE_METHOD(SharedSliceFixture, "a slice whose shared lists make no sense i
     what = "another number of ids";
     slice.frames[0] = with_first_rows_swapped(slice);
   }
+  SECTION("rows that share a list of another length") {
+    what = "another number of ids";
+    const std::uint32_t* firsts = good->repeats[0].first_rows;
+    const std::uint32_t* numbers = good->repeats[0].numbers;
+    std::size_t row = 0;
+    while (firsts[numbers[row]] == row) ++row;
+    good->lengths[row] += 1;
+  }
   SECTION("fewer lists than rows refer to") {
     what = "another number of ids";
     slice.groups[0].unique -= 1;

@@ -145,7 +145,8 @@ class ExchangingRank {
     const Batch& ids = came_before ? dealt.batch : **ids_.exchange(mine.batch);
     if (!has_lists(ids, vectors_.owned(), borders_.back())) return "the ids are wrong";
     if (!came_before && ids_.first_rows() != borders_) return "the borders are wrong";
-    if (!vectors_.begin({ids, borders_, counts_of(lists)})) return "the step was refused";
+    if (!vectors_.begin({ids, BatchLists(ids), borders_, counts_of(lists)}))
+      return "the step was refused";
     fill(ids);
     vectors_.start_vectors();
     REQUIRE(vectors_.wait());
@@ -295,7 +296,7 @@ TEST_CASE("ids announced before the step that name other rows or lists are refus
   const auto begin = [&](const std::vector<std::size_t>& features, bool shares, std::size_t end) {
     const ExchangedRows dealt(features, {0, 4, end}, shares);
     const std::vector<std::size_t> first_rows{0, 4, 8};
-    return exchange.begin({dealt.batch, first_rows, lists});
+    return exchange.begin({dealt.batch, BatchLists(dealt.batch), first_rows, lists});
   };
   CHECK(begin({0, 1}, true, 8));
   CHECK_FALSE(begin({0, 1}, true, 12));

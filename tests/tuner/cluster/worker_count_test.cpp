@@ -58,6 +58,9 @@ TEST_CASE("workers that are held stay, and are measured anew afterwards", "[tune
   CountSeen held = cluster.seen(fed);
   held.held = true;
   for (int i = 0; i < 30; ++i) CHECK(count.decide(held) == 4);
+  CountSeen nothing = held;  // A trainer that paused for an interval took no split.
+  nothing.wanted = nothing.rate = 0;
+  CHECK(count.decide(nothing) == 4);
   // Two intervals that settle and three that count before fewer are tried.
   CHECK(after(count, cluster, fed, 4) == 4);
   CHECK(after(count, cluster, fed, 1) < 4);

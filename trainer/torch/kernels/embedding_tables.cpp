@@ -182,10 +182,10 @@ void EmbeddingTables::add_up(std::size_t feature, std::span<const std::int32_t> 
   sums_[feature].resize(rows.slots_of(feature).size() * width);
   AddedUp done;
   for (const GradientRun& run : runs) {
-    add_by_row({lengths.data(), run.vectors, run.rows, width,
+    add_by_row({lengths.data(), run.vectors, run.lists, width,
                 rule_.pooling == TrainerSpec::Pooling::kMean},
                rows.place.data() + rows.first_id[feature], sums_[feature].data(), done);
-    lengths = lengths.subspan(run.rows);
+    lengths = lengths.subspan(run.lists);
   }
 }
 

@@ -54,9 +54,9 @@ class EmbeddingTables {
   std::size_t pool(std::size_t feature, const BatchRows& rows, std::size_t first_id,
                    std::span<const std::int32_t> lengths, float* out, std::size_t stride) const;
 
-  /// The gradients of the pooled vectors of consecutive rows of a batch, contiguous.
+  /// The gradients of the pooled vectors of consecutive lists, contiguous.
   struct GradientRun {
-    std::size_t rows = 0;
+    std::size_t lists = 0;
     const float* vectors = nullptr;
   };
   /// Sums the gradients of each row of one table, in the order of the lists; `runs` must cover all
@@ -65,13 +65,9 @@ class EmbeddingTables {
               std::span<const GradientRun> runs);
   /// The same where each row of the batch has a list of its own.
   void add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
-              std::span<const GradientRun> runs) {
-    add_up(feature, std::span(batch.lengths + feature * batch.rows, batch.rows), rows, runs);
-  }
-  void add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
               const float* gradients) {
     const GradientRun whole{batch.rows, gradients};
-    add_up(feature, batch, rows, {&whole, 1});
+    add_up(feature, std::span(batch.lengths + feature * batch.rows, batch.rows), rows, {&whole, 1});
   }
   /// The sums of add_up(): a vector for each row of the feature. May be changed before apply().
   std::span<float> sums(std::size_t feature) { return sums_[feature]; }

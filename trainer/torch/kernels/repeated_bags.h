@@ -11,8 +11,8 @@
 namespace forebay {
 
 /// Sums the gradients of the rows that share a list: in double, rounded once, in the order of the
-/// rows, so results do not depend on threads. `gradients` has a vector of `width` for each of
-/// `rows` rows, `sums` receives one for each list; `exact` is working memory.
+/// rows, so results do not depend on threads. `gradients` has a vector for each row, `sums` gets
+/// one of the same width for each list; `exact` is working memory.
 void sum_by_list(const BatchRepeats& repeats, std::span<const float> gradients,
                  std::vector<double>& exact, std::span<float> sums);
 
