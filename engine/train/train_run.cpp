@@ -167,9 +167,10 @@ TrainEnd TrainRun::finished(TrainEnd end) {
   return end;
 }
 
-// The other ranks end in the same way as this one: the run failed only if a rank was lost.
+// The other ranks end in the same way as this one: the run failed only if a rank was lost. Ranks
+// that refuse the job for the same reason may be gone by now.
 TrainEnd TrainRun::end_unprepared(const Error& why) {
-  const bool lost = leading_->has_lost_a_rank();
+  const bool lost = why.code == Code::kUnavailable && leading_->has_lost_a_rank();
   const bool no_answer = why.code == Code::kTimeout;  // of a store
   leading_->end(fail(lost || no_answer ? why.code : Code::kInvalid, why.message), stop_.signal());
   remove_tables(job_.trainer, leading_->ranks());
