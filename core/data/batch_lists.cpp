@@ -21,7 +21,7 @@ bool is_sound(const BatchRepeats& group, std::size_t rows) {
 }  // namespace
 
 BatchLists::BatchLists(const Batch& batch)
-    : repeats_(batch.sparse_features, nullptr), ids_(batch.ids) {
+    : groups_(batch.repeats.data()), repeats_(batch.sparse_features, nullptr), ids_(batch.ids) {
   if (batch.lists_once) {
     for (const BatchRepeats& group : batch.repeats) {
       for (const std::size_t feature : group.features.sparse) repeats_[feature] = &group;

@@ -24,6 +24,10 @@ class BatchLists {
   std::size_t features() const { return repeats_.size(); }
   /// Which rows share a list of the feature; null: each row has its own.
   const BatchRepeats* repeats(std::size_t feature) const { return repeats_[feature]; }
+  /// The entry in Batch::repeats of a feature whose rows share lists.
+  std::size_t group(std::size_t feature) const {
+    return static_cast<std::size_t>(repeats_[feature] - groups_);
+  }
   /// How long the feature's lists are, in their order.
   std::span<const std::int32_t> lengths(std::size_t feature) const { return lengths_[feature]; }
   std::size_t count(std::size_t feature) const { return lengths_[feature].size(); }
@@ -41,6 +45,7 @@ class BatchLists {
   }
 
  private:
+  const BatchRepeats* groups_ = nullptr;
   std::vector<const BatchRepeats*> repeats_;            // by feature
   std::vector<std::span<const std::int32_t>> lengths_;  // by feature
   std::vector<std::vector<std::int32_t>> gathered_;     // lengths of lists that rows share

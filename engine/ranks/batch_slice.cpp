@@ -85,8 +85,7 @@ class SliceIds {
         continue;
       }
       const auto ids = lists.ids(feature);
-      const auto group = static_cast<std::size_t>(repeats - batch.repeats.data());
-      for (const std::uint32_t row : cuts_[group].first_rows()) {
+      for (const std::uint32_t row : cuts_[lists.group(feature)].first_rows()) {
         runs_.push_back(ids[repeats->numbers[first + row]]);
       }
     }
@@ -162,15 +161,14 @@ bool has_sound_lists(const Batch& batch) {
   const std::span lengths(batch.lengths, batch.sparse_features * batch.rows);
   if (std::ranges::any_of(lengths, [](std::int32_t length) { return length < 0; })) return false;
   if (!are_sound(batch.repeats, batch.rows)) return false;
-  for (const BatchRepeats& group : batch.repeats) {
-    for (const std::size_t feature : group.features.sparse) {
-      const std::int32_t* of = batch.lengths + feature * batch.rows;
-      for (std::size_t row = 0; row < batch.rows; ++row) {
-        if (of[row] != of[group.first_rows[group.numbers[row]]]) return false;
-      }
+  const BatchLists lists(batch);
+  for (std::size_t feature = 0; feature < lists.features(); ++feature) {
+    const auto of_rows = lengths.subspan(feature * batch.rows, batch.rows);
+    for (std::size_t row = 0; row < batch.rows && lists.repeats(feature) != nullptr; ++row) {
+      if (of_rows[row] != lists.lengths(feature)[lists.number(feature, row)]) return false;
     }
   }
-  return BatchLists(batch).first_id(batch.sparse_features) == batch.num_ids;
+  return lists.first_id(lists.features()) == batch.num_ids;
 }
 
 Result<std::shared_ptr<const Batch>> unpack(const BatchSlice& slice, Columns columns,
@@ -266,13 +264,14 @@ std::shared_ptr<const Batch> copy_ids(const Batch& ids, BufferPool& pool) {
   own->rows = ids.rows;
   own->sparse_features = ids.sparse_features;
   own->num_ids = ids.num_ids;
-  own->repeats = repeats_in(ids);
+  const std::vector<BatchRepeats> repeats = repeats_in(ids);
+  own->repeats = repeats;
   const Places places(*own, false, Columns::kIds);
   own->storage = pool.take(places.bytes);
   places.point(*own, own->storage.data());
   copy(own->lengths, ids.lengths, ids.sparse_features * ids.rows);
   copy(own->ids, ids.ids, ids.num_ids);
-  places.write(repeats_in(ids), ids.rows, own->storage.data());
+  places.write(repeats, ids.rows, own->storage.data());
   return own;
 }
 

@@ -23,11 +23,12 @@ void BatchDivider::Division::clear() {
   groups.clear();
 }
 
-void BatchDivider::Division::begin_feature(const Batch& mine, const BatchRepeats* repeats) {
+void BatchDivider::Division::begin_feature(const BatchLists& lists, std::size_t feature) {
   const std::size_t number = features++;
-  if (repeats == nullptr) return;
-  groups.resize(mine.repeats.size());
-  groups[static_cast<std::size_t>(repeats - mine.repeats.data())].sparse.push_back(number);
+  if (lists.repeats(feature) == nullptr) return;
+  const std::size_t group = lists.group(feature);
+  if (groups.size() <= group) groups.resize(group + 1);
+  groups[group].sparse.push_back(number);
 }
 
 void BatchDivider::Division::point(const Batch& mine, std::span<const OwnedRepeats> cuts) {
@@ -70,10 +71,6 @@ void BatchDivider::cut_repeats(const Batch& mine) {
   }
 }
 
-const OwnedRepeats& BatchDivider::cut_of(const Batch& mine, std::size_t feature) const {
-  return cuts_[static_cast<std::size_t>(lists_.repeats(feature) - mine.repeats.data())];
-}
-
 Status BatchDivider::divide(const Batch& mine, What what) {
   if (auto measured = measure(mine); !measured) return measured;
   sharded_ = all_whole_ ? &mine : &shards_.batch;
@@ -91,7 +88,7 @@ void BatchDivider::take(const Batch& mine, What what) {
     if (shard.rows == table_rows_[shard.feature]) {
       take_whole(mine, shard.feature, shards_);
     } else {
-      take_shard(mine, shard);
+      take_shard(shard);
     }
   }
   for (const std::size_t feature : placement_.replicated) take_whole(mine, feature, replicas_);
@@ -100,36 +97,36 @@ void BatchDivider::take(const Batch& mine, What what) {
 }
 
 template <class Use>
-void BatchDivider::for_lists(const Batch& mine, std::size_t feature, const Use& use) const {
+void BatchDivider::for_lists(std::size_t feature, const Use& use) const {
   const auto ids = lists_.ids(feature);
   if (lists_.repeats(feature) == nullptr) {
     std::ranges::for_each(ids, use);
     return;
   }
-  for (const std::uint32_t row : cut_of(mine, feature).first_rows()) {
+  for (const std::uint32_t row : cut_of(feature).first_rows()) {
     use(ids[lists_.number(feature, row)]);
   }
 }
 
 void BatchDivider::take_whole(const Batch& mine, std::size_t feature, Division& to) const {
   const std::int32_t* lengths = mine.lengths + feature * mine.rows;
-  to.begin_feature(mine, lists_.repeats(feature));
+  to.begin_feature(lists_, feature);
   to.lengths.insert(to.lengths.end(), lengths, lengths + mine.rows);
   if (lists_.repeats(feature) == nullptr) {
     const auto ids = lists_.all_ids(feature);
     to.ids.insert(to.ids.end(), ids.begin(), ids.end());
     return;
   }
-  for_lists(mine, feature, [&](std::span<const std::int64_t> list) {
+  for_lists(feature, [&](std::span<const std::int64_t> list) {
     to.ids.insert(to.ids.end(), list.begin(), list.end());
   });
 }
 
-void BatchDivider::take_shard(const Batch& mine, const TableShard& shard) {
+void BatchDivider::take_shard(const TableShard& shard) {
   const std::int64_t rows = table_rows_[shard.feature];
-  shards_.begin_feature(mine, lists_.repeats(shard.feature));
+  shards_.begin_feature(lists_, shard.feature);
   kept_.clear();
-  for_lists(mine, shard.feature, [&](std::span<const std::int64_t> list) {
+  for_lists(shard.feature, [&](std::span<const std::int64_t> list) {
     const std::size_t before = shards_.ids.size();
     for (const std::int64_t id : list) {
       const std::int64_t key = fold(id, rows) - shard.first;
@@ -141,7 +138,7 @@ void BatchDivider::take_shard(const Batch& mine, const TableShard& shard) {
     shards_.lengths.insert(shards_.lengths.end(), kept_.begin(), kept_.end());
     return;
   }
-  const std::span<const std::uint32_t> numbers = cut_of(mine, shard.feature).numbers();
+  const std::span<const std::uint32_t> numbers = cut_of(shard.feature).numbers();
   std::ranges::transform(numbers, std::back_inserter(shards_.lengths),
                          [&](std::uint32_t number) { return kept_[number]; });
 }

@@ -47,8 +47,8 @@ class BatchDivider {
     Batch batch;
 
     void clear();
-    /// Begins a feature; `repeats`: the entry in the divided batch's repeats, null for none.
-    void begin_feature(const Batch& mine, const BatchRepeats* repeats);
+    /// Begins with a feature of the divided batch, which has these lists.
+    void begin_feature(const BatchLists& lists, std::size_t feature);
     void point(const Batch& mine, std::span<const OwnedRepeats> cuts);
   };
 
@@ -56,12 +56,12 @@ class BatchDivider {
   void take(const Batch& mine, What what);
   /// Cuts the lists that rows of several ranks share.
   void cut_repeats(const Batch& mine);
-  const OwnedRepeats& cut_of(const Batch& mine, std::size_t feature) const;
+  const OwnedRepeats& cut_of(std::size_t feature) const { return cuts_[lists_.group(feature)]; }
   void take_whole(const Batch& mine, std::size_t feature, Division& to) const;
-  void take_shard(const Batch& mine, const TableShard& shard);
+  void take_shard(const TableShard& shard);
   /// Calls `use` with the ids of each list of a feature, as the returned batches have them.
   template <class Use>
-  void for_lists(const Batch& mine, std::size_t feature, const Use& use) const;
+  void for_lists(std::size_t feature, const Use& use) const;
 
   const std::vector<std::int64_t> table_rows_;
   const TablePlacement placement_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/support/list_batch.h"
+
 #include "tests/support/catch.h"
 
 using namespace forebay;
@@ -17,20 +19,9 @@ struct BatchFixture {
   Numbers first_rows{0, 1, 3};
   std::vector<std::int32_t> lengths{2, 0, 2, 1, 1, 0, 0, 2, 1, 2, 1, 0};
   std::vector<std::int64_t> ids{1, 2, 3, 4, 5, 6, 7, 8, 9};
-  Batch batch;
+  Batch batch = test::batch_of(4, lengths, ids);
 
-  BatchFixture() {
-    batch.rows = 4;
-    batch.sparse_features = 3;
-    batch.num_ids = ids.size();
-    batch.lengths = lengths.data();
-    batch.ids = ids.data();
-    batch.lists_once = true;
-    batch.repeats.push_back({.features = {.sparse = {0, 2}},
-                             .unique = 3,
-                             .numbers = numbers.data(),
-                             .first_rows = first_rows.data()});
-  }
+  BatchFixture() { test::share_lists(batch, {0, 2}, numbers, first_rows); }
 };
 
 std::vector<std::vector<std::int64_t>> lists_of(const BatchLists& lists, std::size_t feature) {

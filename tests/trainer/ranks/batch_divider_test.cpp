@@ -1,5 +1,7 @@
 #include "trainer/ranks/batch_divider.h"
 
+#include "tests/support/list_batch.h"
+
 #include "tests/support/catch.h"
 
 using namespace forebay;
@@ -13,15 +15,8 @@ struct DividedFixture {
   // Three features, two rows.
   Lengths lengths{1, 2, 0, 1, 3, 1};
   Ids ids{4, 5, 6, 10, 7, -1, 8, 25};
-  Batch batch;
+  Batch batch = test::batch_of(2, lengths, ids);
 
-  DividedFixture() {
-    batch.rows = 2;
-    batch.sparse_features = 3;
-    batch.num_ids = ids.size();
-    batch.lengths = lengths.data();
-    batch.ids = ids.data();
-  }
   static Lengths lengths_of(const Batch& batch) {
     return {batch.lengths, batch.lengths + batch.sparse_features * batch.rows};
   }
@@ -98,20 +93,9 @@ struct SharedFixture {
   Numbers first_rows{0, 1};
   Lengths lengths{2, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0};
   Ids ids{4, 12, 7, 20, 21, 22, 23, 24, 5};
-  Batch batch;
+  Batch batch = test::batch_of(5, lengths, ids);
 
-  SharedFixture() {
-    batch.rows = 5;
-    batch.sparse_features = 3;
-    batch.num_ids = ids.size();
-    batch.lengths = lengths.data();
-    batch.ids = ids.data();
-    batch.lists_once = true;
-    batch.repeats.push_back({.features = {.sparse = {0, 2}},
-                             .unique = 2,
-                             .numbers = numbers.data(),
-                             .first_rows = first_rows.data()});
-  }
+  SharedFixture() { test::share_lists(batch, {0, 2}, numbers, first_rows); }
 };
 
 }  // namespace

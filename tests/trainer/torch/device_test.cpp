@@ -8,6 +8,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include "tests/support/list_batch.h"
 #include "tests/trainer/embedding/table_run.h"
 #include "tests/trainer/state_values.h"
 #include "tests/trainer/tested_device.h"
@@ -282,11 +283,7 @@ TEST_CASE("rows that share a list have one bag of it on the device", "[trainer][
   lists.ids = {3, 4, 5, 6, 7};
   lists.fill(0, 2, 3);
   const std::vector<std::uint32_t> numbers{0, 1, 0}, first_rows{0, 1};
-  lists.batch.lists_once = true;
-  lists.batch.repeats.push_back({.features = {.sparse = {1}},
-                                 .unique = 2,
-                                 .numbers = numbers.data(),
-                                 .first_rows = first_rows.data()});
+  test::share_lists(lists.batch, {1}, numbers, first_rows);
   std::vector<float> labels(3);
   lists.batch.labels = labels.data();
   RowFinder finder({0, 0});
