@@ -110,7 +110,7 @@ void ContentionFit::slow_with(double actors) {
   for (std::size_t h = 0; h < kHypotheses; ++h) log_slows_[h] = log_slow(h, actors);
 }
 
-bool ContentionFit::observe(double actors, double seconds, double variance) {
+bool ContentionFit::observe(double actors, double seconds, double variance, double news) {
   const double noise = variance + kModelVariance;
   std::array<double, kHypotheses> residuals{};
   double nearest = std::numeric_limits<double>::infinity();
@@ -128,7 +128,7 @@ bool ContentionFit::observe(double actors, double seconds, double variance) {
   const bool sudden =
       std::abs(nearest) > kChangeLeast && std::abs(nearest) > kChangeSigmas * std::sqrt(expected);
   const bool surprise = strays(nearest, expected) || sudden;
-  if (!first && weighs_) evidence_ += likelihood(residuals, expected);
+  if (!first && weighs_) evidence_ += news * likelihood(residuals, expected);
   // Soon after a change, the number of actors follows it, and the next surprise is its rest.
   const bool moved = std::abs(actors - actors_) > kSameActors * actors_;
   if (surprise && moved && (steady_ >= kSteadyIntervals || ++excused_ > kExcused)) {
@@ -150,7 +150,7 @@ bool ContentionFit::observe(double actors, double seconds, double variance) {
   double least = std::numeric_limits<double>::infinity();
   for (const double residual : residuals) least = std::min(least, residual * residual);
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    weights_[h] *= std::exp(-0.5 * (residuals[h] * residuals[h] - least) / expected);
+    weights_[h] *= std::exp(-0.5 * news * (residuals[h] * residuals[h] - least) / expected);
     log_seconds_[h] += residuals[h] * before / expected;
   }
   normalise(weights_);

@@ -20,9 +20,10 @@ class ContentionFit {
   ContentionFit();
 
   /// Adds an interval: splits took `seconds` each (waiting for a CPU excluded) with `actors` alive;
-  /// the logarithm of the mean has variance `variance`. Returns true if this was a change of the
-  /// stage's work.
-  bool observe(double actors, double seconds, double variance);
+  /// the logarithm of the mean has variance `variance`. Intervals that show the same splits under
+  /// way tell the hypotheses apart only once: each counts for so much `news`, up to 1. Returns true
+  /// if this was a change of the stage's work.
+  bool observe(double actors, double seconds, double variance, double news = 1);
 
   /// Learns the scale anew: splits take `seconds` with `actors`. What is believed about contention
   /// stays.

@@ -23,6 +23,7 @@ constexpr double kPrecision = 1e-4;
 constexpr double kCuriosity =
     0.3;                         // value of one standard deviation of doubt: trying reduces doubt
 constexpr double kGuessed = 2;   // times the actors with which splits were measured
+constexpr double kNear = 1.25;   // times those actors, that are no bad guess
 constexpr double kBlocked = 10;  // seconds that a split may take after a bad guess, or
 constexpr double kLonger = 3;    // times what it takes now
 constexpr double kRisk = 0.1;    // probability of a worse guess
@@ -85,7 +86,8 @@ std::uint32_t safe_actors(const StageEstimate& stage, const StageCost& cost, std
 std::uint32_t most_safe(const StageEstimate& stage, const StageCost& cost, std::uint32_t stands,
                         std::uint32_t most) {
   const double measured = stage.measured_actors();
-  const std::uint32_t safe = safe_actors(stage, cost, std::min(stands, most), most);
+  const auto near = std::min(most, static_cast<std::uint32_t>(kNear * measured));
+  const std::uint32_t safe = std::max(near, safe_actors(stage, cost, std::min(stands, most), most));
   return measured > 0 && stands > kGuessed * measured ? std::min(stands, safe) : safe;
 }
 

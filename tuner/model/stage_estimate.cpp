@@ -20,7 +20,8 @@ constexpr double kUnexplainedIntervals = 2;  // that waiting lasts which no limi
 constexpr double kUnexplainedServices = 3;   // service times
 constexpr double kUsual = 0.8;  // of the CPU share before, from which splits wait as little again
 constexpr double kConvincing = 1;       // logarithm of how much likelier a doubt has to be
-constexpr double kSlow = 0.5;           // of an interval: faster splits do not mislead
+constexpr double kSlow = 0.5;           // of an interval: faster splits do not mislead,
+constexpr double kSlowAtFirst = 1;      // nor when they are the first
 constexpr double kCounted = 2;          // service times of all actors in which splits are counted
 constexpr double kSteadyActors = 0.88;  // of the actors, that are about as many
 constexpr double kMiscounted = 0.55;    // of the logarithm of their number: never chance
@@ -28,6 +29,10 @@ constexpr double kMiscountedSigmas = 3.5;
 constexpr double kUneven = 0.25;  // variance of splits that began together
 constexpr double kBlur = 0.3;
 constexpr double kWave = 0.1;
+constexpr double kNews = 4;         // intervals in a service time, up to which each is news
+constexpr double kOutgrown = 1.7;   // times the expected seconds, from which work may have grown
+constexpr double kNoChance = 1e-4;  // probability from which it has
+constexpr double kSoFar = 1.2;      // times what splits have taken so far, that they take at least
 
 }  // namespace
 
@@ -92,13 +97,47 @@ void StageEstimate::observe_none(const StageObservation& stage, double seconds) 
   // The splits in work began among all these actors, even those that have been asked to leave.
   const double alive = std::max(1U, stage.actors + stage.leaving);
   unfinished_actors_ = std::max(unfinished_actors_, alive);
-  if (seen() && unfinished_ > 0) fit_.outlast(unfinished_actors_, unfinished_);
-  if (questioned_ && unfinished_ > 0) questioned_->outlast(unfinished_actors_, unfinished_);
+  if (seen() && unfinished_ > 0) outlast(alive);
   limit_.observe_none(seconds, unfinished_);
   count(stage, seconds, limit_.value() > 0);
 }
 
+void StageEstimate::outlast(double alive) {
+  if (outgrown(alive)) {
+    settling_.begin(0, 0);
+    changed_ = true;
+  }
+  if (!settling_.lasts()) {
+    fit_.outlast(unfinished_actors_, unfinished_);
+    if (questioned_) questioned_->outlast(unfinished_actors_, unfinished_);
+    return;
+  }
+  const double least = kSoFar * unfinished_;
+  if (least > expected_seconds()) renew(unfinished_actors_, least, kUneven);
+}
+
+// The time that a split should take which began among the actors of those in work.
+double StageEstimate::expected_seconds() const {
+  const StageCost cost = fit_.mean();
+  return cost.seconds * cost.slow(unfinished_actors_);
+}
+
+// Whether it is no chance that none of so many actors has completed a split yet: then the work has
+// grown, whatever the splits will take in the end.
+bool StageEstimate::outgrown(double alive) const {
+  const double times = unfinished_ / expected_seconds();
+  if (limit_.value() > 0 || times < kOutgrown) return false;
+  const double longer = std::erfc(std::log(times) / noise() / std::sqrt(2.0)) / 2;
+  return std::pow(longer, alive) < kNoChance;
+}
+
 void StageEstimate::fit(const StageObservation& stage, const Served& served, double intrinsic) {
+  if (settling_.lasts()) {
+    settling_.add(stage.working_seconds / served.seconds, served.done, intrinsic);
+    const double variance = (noise() * noise() + kUneven) / settling_.splits();
+    renew(served.actors, settling_.seconds(), variance);
+    return;
+  }
   // Splits that began with another number of actors than now blur the mean.
   const double blur = kBlur * std::log(std::max(1U, stage.actors) / served.actors);
   // Long splits that began together end together: one interval contains the short splits, another
@@ -109,8 +148,19 @@ void StageEstimate::fit(const StageObservation& stage, const Served& served, dou
       noise() * std::log(std::max(1.0, stage.working_seconds / stage.done_seconds));
   const double variance =
       noise() * noise() / served.done + blur * blur + wave * wave + early * early;
-  changed_ = fit_.observe(served.actors, intrinsic, variance);
-  if (questioned_) questioned_->observe(served.actors, intrinsic, variance);
+  const double news = std::min(1.0, kNews * served.seconds / intrinsic);
+  const bool first = !seen();
+  changed_ = fit_.observe(served.actors, intrinsic, variance, news);
+  if (questioned_) questioned_->observe(served.actors, intrinsic, variance, news);
+  const double slow = first ? kSlowAtFirst : kSlow;
+  if ((first || changed_) && intrinsic > slow * served.seconds) {
+    settling_.begin(served.done, intrinsic);
+  }
+}
+
+void StageEstimate::renew(double actors, double seconds, double variance) {
+  fit_.renew(actors, seconds, variance);
+  if (questioned_) questioned_->renew(actors, seconds, variance);
 }
 
 // The splits completed so far are the short ones, and after a change those that began before it.
@@ -135,8 +185,7 @@ void StageEstimate::count(const StageObservation& stage, double seconds, bool li
   if (std::abs(std::log(off)) > std::max(kMiscounted, kMiscountedSigmas * std::sqrt(variance))) {
     const double actors = done > 0 ? measured_actors_ : alive;
     const double shown = cost.seconds * cost.slow(actors) * off;
-    fit_.renew(actors, shown, variance);
-    if (questioned_) questioned_->renew(actors, shown, variance);
+    renew(actors, shown, variance);
     changed_ = true;
   }
   count_ = {.actors = alive};

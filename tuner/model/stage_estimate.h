@@ -5,6 +5,7 @@
 
 #include "tuner/model/contention_fit.h"
 #include "tuner/model/rate_limit.h"
+#include "tuner/model/settling.h"
 #include "tuner/plan/plan.h"
 #include "tuner/tuned_pipeline.h"
 
@@ -63,13 +64,18 @@ class StageEstimate {
   double intrinsic_seconds(const StageObservation& stage, const Served& served);
   bool lacks_explanation(const StageObservation& stage, const Served& served);
   void observe_none(const StageObservation& stage, double seconds);
+  void outlast(double alive);
+  double expected_seconds() const;
+  bool outgrown(double alive) const;
   void fit(const StageObservation& stage, const Served& served, double intrinsic);
+  void renew(double actors, double seconds, double variance);
   void count(const StageObservation& stage, double seconds, bool limited);
   void observe_noise(const StageObservation& stage, double mean);
 
   ContentionFit fit_;
   std::optional<ContentionFit> questioned_;  // the belief that fit_ doubts
   RateLimit limit_;
+  Settling settling_;
   double cpu_share_ = 0;
   double unexplained_ = 0;      // seconds in which splits waited long though actors were idle
   double usual_share_ = 0;      // of CPU before; while not 0, all waiting is the stage's own

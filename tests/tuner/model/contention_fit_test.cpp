@@ -205,6 +205,30 @@ TEST_CASE("the interval of a change held both regimes: the next one is believed 
   CHECK_FALSE(fit.observe(1, 0.41, kSome));
 }
 
+TEST_CASE("an interval that is no news shows the time, not the contention", "[tuner][model]") {
+  ContentionFit fit;
+  fit.observe(1, 1, 1e-4);
+  ContentionFit none = fit;
+  for (int i = 0; i < 3; ++i) {
+    fit.observe(4, 1.15, 1e-4);
+    none.observe(4, 1.15, 1e-4, 0);
+  }
+  CHECK(fit.mean().slow(4) == Approx(1.15).epsilon(0.02));
+  CHECK(none.mean().slow(4) < 1.1);
+  CHECK(none.mean().seconds * none.mean().slow(4) == Approx(1.15).epsilon(0.02));
+}
+
+TEST_CASE("half the news is half the evidence", "[tuner][model]") {
+  ContentionFit fit;
+  fit.observe(1, 1, kSome);
+  fit.weigh();
+  ContentionFit half = fit;
+  fit.observe(1, 1.05, kSome);
+  half.observe(1, 1.05, kSome, 0.5);
+  REQUIRE(fit.evidence() < -0.1);
+  CHECK(half.evidence() == Approx(fit.evidence() / 2));
+}
+
 TEST_CASE("a fit is restored as it was saved, and a damaged one is refused", "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 20.0}) fit.observe(actors, seconds_of(kContended, actors), 1e-4);

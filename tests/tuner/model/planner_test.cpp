@@ -122,6 +122,19 @@ TEST_CASE("long splits get many actors in steps, because a mistake would last", 
   CHECK(first < brief);
 }
 
+TEST_CASE("a quarter more actors than were measured is no bad guess", "[tuner][model]") {
+  PipelineEstimate known(planned_stages());
+  Observation seen;
+  seen.seconds = 2;
+  seen.limits = {200, 10'000};
+  seen.stages = {working(36, 8, 0.05), working(1, 0.01, 0.05)};
+  seen.trainer_steps = 10;
+  seen.trainer_step_seconds = 1e-4;
+  known.observe(seen);
+  const Planned plan = Planner(planned_stages()).plan(known, seen.limits, {{36, 1}, 8});
+  CHECK(plan.allocation.actors[0] == 45);
+}
+
 TEST_CASE("the current plan stays when another brings next to nothing", "[tuner][model]") {
   const Planner planner(planned_stages());
   const PipelineEstimate known = measured(0.05, 1000);
