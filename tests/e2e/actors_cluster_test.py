@@ -30,7 +30,9 @@ class ActorsOnOtherProcesses(ActorScenario):
         self.assertIn("a counter does not begin below 0", two.do("spawn", "d", -1))
         two.do("watch", "c")
         one.do("stop", "c")
-        self.wait_until(lambda: two.do("find", "c") == "error 1 no actor of the cluster is named c")
+        gone = "error 1 no actor of the cluster is named c"
+        # The node tells the watcher, and the head the finder: neither waits for the other.
+        self.wait_until(lambda: two.do("find", "c") == gone and two.downs)
         self.assertEqual(two.downs, ["down c"])
         self.assertEqual(one.do("spawn", "c", 7), "done")
         self.assertEqual(one.do("total", "c"), "7")
