@@ -163,9 +163,11 @@ bool has_sound_lists(const Batch& batch) {
   if (!are_sound(batch.repeats, batch.rows)) return false;
   const BatchLists lists(batch);
   for (std::size_t feature = 0; feature < lists.features(); ++feature) {
+    if (lists.repeats(feature) == nullptr) continue;
     const auto of_rows = lengths.subspan(feature * batch.rows, batch.rows);
-    for (std::size_t row = 0; row < batch.rows && lists.repeats(feature) != nullptr; ++row) {
-      if (of_rows[row] != lists.lengths(feature)[lists.number(feature, row)]) return false;
+    const auto of_lists = lists.lengths(feature);
+    for (std::size_t row = 0; row < batch.rows; ++row) {
+      if (of_rows[row] != of_lists[lists.number(feature, row)]) return false;
     }
   }
   return lists.first_id(lists.features()) == batch.num_ids;

@@ -64,8 +64,8 @@ std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const 
   const std::uint64_t width = shape.row_width();
   // Ids prefetched before their step, ids of the current step, and ids being divided. For
   // replicated tables: the pooled vectors of this rank's rows, and the gradient sums of whole
-  // tables. For columns that repeat: the lists of rows, also as rank 0 divides them
-  // for each rank, and the gradients of lists.
+  // tables. For columns that repeat: the lists of rows, also as rank 0 divides them for each rank,
+  // and the gradients of lists.
   const std::uint64_t ids = job.order.batch_size * schema.sparse.size();
   std::uint64_t repeated = 0;
   for (const FeatureGroup& group : schema.repeated) repeated += group.sparse.size();
