@@ -136,7 +136,7 @@ void Exploration::measure(const Observation& seen, const PipelineEstimate& known
   double service = 0;
   for (std::size_t i = 0; i < seen.stages.size(); ++i) {
     const StageCost cost = known.stages()[i].mean();
-    service = std::max(service, cost.seconds * cost.slow(std::max(1U, seen.stages[i].actors)));
+    service = std::max(service, cost.seconds_with(std::max(1U, seen.stages[i].actors)));
   }
   settling_ = std::min(kSettledServices * service, kLongestTry / 2);
   if (!alike(window_.allocation, seen.allocation())) {

@@ -137,7 +137,7 @@ bool Trial::over(const Observation& seen, const PipelineEstimate& known) {
     shown_seconds_ += stage.done_seconds - stage.done_ready_seconds;
   }
   const StageCost cost = tried.mean();
-  const double service = cost.seconds * cost.slow(during_);
+  const double service = cost.seconds_with(during_);
   return worse(tried.noise()) || known.changed() || stage.actors != during_ ||
          lasted_ > kEndless * service + known.pace() * kRest ||
          (shown_ >= std::max<double>(kEnough, during_) && lasted_ > kServices * service);
@@ -147,7 +147,7 @@ bool Trial::over(const Observation& seen, const PipelineEstimate& known) {
 bool Trial::passed(const PipelineEstimate& known, const Planned& planned) const {
   const StageCost cost = known.stages()[*stage_].mean();
   return during_ > before_ && planned.allocation.actors[*stage_] > during_ && shown_ >= kEnough &&
-         lasted_ > cost.seconds * cost.slow(during_);
+         lasted_ > cost.seconds_with(during_);
 }
 
 // Whether what was measured in the trial, not what is believed, is more than chance below the rate
@@ -170,7 +170,7 @@ std::optional<Trial::Candidate> Trial::candidate(const Observation& seen,
     slowest = i;
   }
   const std::size_t i = *slowest;
-  const double service = costs[i].seconds * costs[i].slow(actors[i]);
+  const double service = costs[i].seconds_with(actors[i]);
   if (!holds_up(seen.stages[i]) || done_[i] < kEnough ||
       seconds_[i] < std::max(known.pace() * kSettling, kServices * service)) {
     return std::nullopt;
@@ -191,7 +191,7 @@ std::uint32_t Trial::hoped(const Observation& seen, const PipelineEstimate& know
   std::vector<StageCost> costs = known.mean();
   const std::vector<std::uint32_t> actors = seen.allocation().actors;
   const double now = steady_rate(costs, actors, known.cpus(), known.trainer_rate());
-  const double service = costs[stage].seconds * costs[stage].slow(actors[stage]);
+  const double service = costs[stage].seconds_with(actors[stage]);
   costs[stage] = costs[stage].max_rate > 0 ? known.stages()[stage].if_latency()
                                            : StageCost{.seconds = service, .cpu = costs[stage].cpu};
   const Plan best = best_allocation(description_, costs,

@@ -113,19 +113,15 @@ void StageEstimate::outlast(double alive) {
     return;
   }
   const double least = kSoFar * unfinished_;
-  if (least > expected_seconds()) renew(unfinished_actors_, least, kUneven);
-}
-
-// The time that a split should take which began among the actors of those in work.
-double StageEstimate::expected_seconds() const {
-  const StageCost cost = fit_.mean();
-  return cost.seconds * cost.slow(unfinished_actors_);
+  if (least > fit_.mean().seconds_with(unfinished_actors_)) {
+    renew(unfinished_actors_, least, kUneven);
+  }
 }
 
 // Whether it is no chance that none of so many actors has completed a split yet: then the work has
 // grown, whatever the splits will take in the end.
 bool StageEstimate::outgrown(double alive) const {
-  const double times = unfinished_ / expected_seconds();
+  const double times = unfinished_ / fit_.mean().seconds_with(unfinished_actors_);
   if (limit_.value() > 0 || times < kOutgrown) return false;
   const double longer = std::erfc(std::log(times) / noise() / std::sqrt(2.0)) / 2;
   return std::pow(longer, alive) < kNoChance;
@@ -174,9 +170,9 @@ void StageEstimate::count(const StageObservation& stage, double seconds, bool li
   const double ready = stage.done_seconds > 0 ? stage.done_ready_seconds / stage.done_seconds : 0;
   const auto done = static_cast<double>(stage.done);
   const StageCost cost = fit_.mean();
-  const double service = cost.seconds * cost.slow(alive);
+  const double service = cost.seconds_with(alive);
   count_.work += stage.working_seconds * (1 - ready);
-  if (done > 0) count_.believed += done * cost.seconds * cost.slow(measured_actors_);
+  if (done > 0) count_.believed += done * cost.seconds_with(measured_actors_);
   if (service < kSlow * seconds) count_ = {.actors = alive};
   if (count_.work <= kCounted * service * alive) return;
   const double believed = std::max(count_.believed, service / 2);
@@ -184,7 +180,7 @@ void StageEstimate::count(const StageObservation& stage, double seconds, bool li
   const double off = count_.work / believed;
   if (std::abs(std::log(off)) > std::max(kMiscounted, kMiscountedSigmas * std::sqrt(variance))) {
     const double actors = done > 0 ? measured_actors_ : alive;
-    const double shown = cost.seconds * cost.slow(actors) * off;
+    const double shown = cost.seconds_with(actors) * off;
     renew(actors, shown, variance);
     changed_ = true;
   }

@@ -65,7 +65,6 @@ class StageEstimate {
   bool lacks_explanation(const StageObservation& stage, const Served& served);
   void observe_none(const StageObservation& stage, double seconds);
   void outlast(double alive);
-  double expected_seconds() const;
   bool outgrown(double alive) const;
   void fit(const StageObservation& stage, const Served& served, double intrinsic);
   void renew(double actors, double seconds, double variance);

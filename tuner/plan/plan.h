@@ -18,9 +18,11 @@ struct StageCost {
 
   /// The factor by which n actors of the stage slow each other down; 1 for one actor.
   double slow(double n) const { return 1 + alpha * (n - 1) + beta * n * (n - 1); }
+  /// The seconds of a split with n actors, if each gets a CPU at once.
+  double seconds_with(double n) const { return seconds * slow(n); }
   /// The most splits/s that n actors complete if every actor gets a CPU at once.
   double rate(double n) const {
-    const double free = n / (seconds * slow(n));
+    const double free = n / seconds_with(n);
     return max_rate > 0 ? std::min(max_rate, free) : free;
   }
 };

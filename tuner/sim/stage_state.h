@@ -122,7 +122,7 @@ struct StageState {
 
   void set_alive(std::uint32_t number, double at);
   /// Updates the mean after a change of the number of actors or of the model.
-  void update_mean() { mean = cost.seconds * cost.slow(alive); }
+  void update_mean() { mean = cost.seconds_with(alive); }
   std::uint32_t staying() const { return alive - leaving; }
 
   /// Adds a split that has ended to the sums.

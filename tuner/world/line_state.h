@@ -41,7 +41,7 @@ struct LineState {
 
   void set_alive(std::uint32_t number, double at);
   std::uint32_t staying() const { return alive - leaving; }
-  void update_mean() { mean = cost.seconds * cost.slow(alive); }
+  void update_mean() { mean = cost.seconds_with(alive); }
   void record(const WorldService& service, double now);
   /// The observation of an interval of length `at`; `behind` splits wait after this stage.
   StageObservation observation(double at, std::uint64_t behind) const;

@@ -13,12 +13,10 @@ constexpr StageCost kContended{.seconds = 0.2, .alpha = 0.02, .beta = 0.0015};
 constexpr double kLittle = 1e-5;  // variance
 constexpr double kSome = 2e-3;
 
-double seconds_of(const StageCost& cost, double actors) { return cost.seconds * cost.slow(actors); }
-
 TEST_CASE("one actor shows the time of a split and nothing about contention", "[tuner][model]") {
   ContentionFit fit;
   fit.observe(1, 0.2, kLittle);
-  CHECK(seconds_of(fit.mean(), 1) == Approx(0.2).epsilon(1e-6));
+  CHECK(fit.mean().seconds_with(1) == Approx(0.2).epsilon(1e-6));
   CHECK(fit.spread(1) < 0.01);
   CHECK(fit.spread(40) > 0.3);
 }
@@ -26,11 +24,11 @@ TEST_CASE("one actor shows the time of a split and nothing about contention", "[
 TEST_CASE("a few numbers of actors show how a stage contends", "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 40.0, 26.0, 20.0, 30.0, 26.0}) {
-    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+    fit.observe(actors, kContended.seconds_with(actors), kLittle);
   }
   for (const double actors : {15.0, 26.0, 40.0}) {
     INFO(actors);
-    CHECK(seconds_of(fit.mean(), actors) == Approx(seconds_of(kContended, actors)).epsilon(0.05));
+    CHECK(fit.mean().seconds_with(actors) == Approx(kContended.seconds_with(actors)).epsilon(0.05));
   }
   CHECK(fit.spread(26) < 0.03);
 }
@@ -38,7 +36,7 @@ TEST_CASE("a few numbers of actors show how a stage contends", "[tuner][model]")
 TEST_CASE("times explained by more actors are not a change of the work", "[tuner][model]") {
   ContentionFit fit;
   CHECK_FALSE(fit.observe(1, 0.2, kLittle));
-  CHECK_FALSE(fit.observe(26, seconds_of(kContended, 26), kLittle));
+  CHECK_FALSE(fit.observe(26, kContended.seconds_with(26), kLittle));
   CHECK(fit.mean().seconds == Approx(0.2).epsilon(0.02));
 }
 
@@ -50,11 +48,11 @@ TEST_CASE("a stage that hardly scales is recognized, not taken for work that kee
     ContentionFit fit;
     int changes = 0;
     for (const double actors : {1.0, 20.0, 4.0, 2.0, 8.0, 3.0}) {
-      changes += fit.observe(actors, seconds_of(strong, actors), kSome) ? 1 : 0;
+      changes += fit.observe(actors, strong.seconds_with(actors), kSome) ? 1 : 0;
     }
     CHECK(changes == 0);
     for (const double actors : {2.0, 8.0}) {
-      CHECK(seconds_of(fit.mean(), actors) == Approx(seconds_of(strong, actors)).epsilon(0.15));
+      CHECK(fit.mean().seconds_with(actors) == Approx(strong.seconds_with(actors)).epsilon(0.15));
     }
   }
 }
@@ -63,14 +61,14 @@ TEST_CASE("four times the work is a change, and the knowledge of contention stay
           "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 10.0, 20.0, 30.0, 26.0}) {
-    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+    fit.observe(actors, kContended.seconds_with(actors), kLittle);
   }
   StageCost heavier = kContended;
   heavier.seconds *= 4;
-  CHECK(fit.observe(26, 0.6 * seconds_of(heavier, 26), kLittle));  // an interval with both
-  CHECK(fit.observe(26, seconds_of(heavier, 26), kLittle));
-  CHECK_FALSE(fit.observe(26, seconds_of(heavier, 26), kLittle));
-  CHECK(seconds_of(fit.mean(), 12) == Approx(seconds_of(heavier, 12)).epsilon(0.05));
+  CHECK(fit.observe(26, 0.6 * heavier.seconds_with(26), kLittle));  // an interval with both
+  CHECK(fit.observe(26, heavier.seconds_with(26), kLittle));
+  CHECK_FALSE(fit.observe(26, heavier.seconds_with(26), kLittle));
+  CHECK(fit.mean().seconds_with(12) == Approx(heavier.seconds_with(12)).epsilon(0.05));
 }
 
 TEST_CASE("a first split by chance half as long is no contention for good", "[tuner][model]") {
@@ -81,8 +79,8 @@ TEST_CASE("a first split by chance half as long is no contention for good", "[tu
     changes += fit.observe(actors, 0.14, kLittle) ? 1 : 0;
   }
   CHECK(changes <= 3);
-  CHECK(seconds_of(fit.mean(), 3) == Approx(0.14).epsilon(0.1));
-  CHECK(seconds_of(fit.mean(), 11) == Approx(0.14).epsilon(0.1));
+  CHECK(fit.mean().seconds_with(3) == Approx(0.14).epsilon(0.1));
+  CHECK(fit.mean().seconds_with(11) == Approx(0.14).epsilon(0.1));
 }
 
 TEST_CASE("noise of the declared size is not a change", "[tuner][model]") {
@@ -91,7 +89,7 @@ TEST_CASE("noise of the declared size is not a change", "[tuner][model]") {
     const double noisy = 0.2 * (i % 2 == 0 ? 1.15 : 0.85);
     CHECK_FALSE(fit.observe(10, noisy, 0.15 * 0.15));
   }
-  CHECK(seconds_of(fit.mean(), 10) == Approx(0.2).epsilon(0.05));
+  CHECK(fit.mean().seconds_with(10) == Approx(0.2).epsilon(0.05));
 }
 
 TEST_CASE("the middle of the samples is the mean's neighbourhood, the tails are its doubts",
@@ -106,11 +104,11 @@ TEST_CASE("splits that take longer than expected show contention before one is d
           "[tuner][model]") {
   ContentionFit fit;
   fit.observe(1, 0.2, kLittle);
-  const double before = seconds_of(fit.mean(), 60);
+  const double before = fit.mean().seconds_with(60);
   fit.outlast(60, 4.0);
   CHECK(before < 1.5);
-  CHECK(seconds_of(fit.mean(), 60) > 3.5);
-  CHECK(seconds_of(fit.sample(0.5), 1) == Approx(0.2).epsilon(0.02));
+  CHECK(fit.mean().seconds_with(60) > 3.5);
+  CHECK(fit.sample(0.5).seconds_with(1) == Approx(0.2).epsilon(0.02));
 }
 
 TEST_CASE("splits that outlast what is well known show more work, not contention",
@@ -119,7 +117,7 @@ TEST_CASE("splits that outlast what is well known show more work, not contention
   for (const double actors : {1.0, 20.0, 40.0, 20.0, 4.0, 4.0}) fit.observe(actors, 0.4, kLittle);
   for (const double waited : {2.0, 4.0, 6.0, 8.0}) fit.outlast(17, waited);
   CHECK(fit.mean().slow(17) < 1.2);
-  CHECK(seconds_of(fit.mean(), 17) > 4);
+  CHECK(fit.mean().seconds_with(17) > 4);
 }
 
 TEST_CASE("a change that each noisy interval hides shows in several", "[tuner][model]") {
@@ -129,7 +127,7 @@ TEST_CASE("a change that each noisy interval hides shows in several", "[tuner][m
   bool changed = false;
   for (int i = 0; i < 4; ++i) changed = fit.observe(25, 6.6, noisy) || changed;
   CHECK(changed);
-  CHECK(seconds_of(fit.mean(), 25) == Approx(6.6).epsilon(0.05));
+  CHECK(fit.mean().seconds_with(25) == Approx(6.6).epsilon(0.05));
 }
 
 TEST_CASE("what follows a change is no doubt about contention", "[tuner][model]") {
@@ -144,24 +142,24 @@ TEST_CASE("what follows a change is no doubt about contention", "[tuner][model]"
 TEST_CASE("a doubt keeps the time that is measured and brings the prior back", "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 40.0, 26.0, 20.0, 26.0, 26.0}) {
-    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+    fit.observe(actors, kContended.seconds_with(actors), kLittle);
   }
   fit.question(26);
-  CHECK(seconds_of(fit.mean(), 26) == Approx(seconds_of(kContended, 26)).epsilon(0.01));
+  CHECK(fit.mean().seconds_with(26) == Approx(kContended.seconds_with(26)).epsilon(0.01));
   CHECK(fit.spread(60) > 0.2);
 }
 
 TEST_CASE("evidence is for the belief that expected the times seen", "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 40.0, 26.0, 20.0, 26.0, 26.0}) {
-    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+    fit.observe(actors, kContended.seconds_with(actors), kLittle);
   }
   fit.weigh();
   for (const bool right : {true, false}) {
     ContentionFit sure = fit;
     ContentionFit doubted = fit;
     doubted.question(26);
-    const double seconds = seconds_of(kContended, right ? 40 : 26);  // with 40 actors
+    const double seconds = kContended.seconds_with(right ? 40 : 26);  // with 40 actors
     sure.observe(40, seconds, kSome);
     doubted.observe(40, seconds, kSome);
     CHECK((sure.evidence() > doubted.evidence()) == right);
@@ -179,11 +177,11 @@ TEST_CASE("the risk of long splits is that of the hypotheses", "[tuner][model]")
 TEST_CASE("a scale that is learned anew keeps what is known of contention", "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 40.0, 26.0, 20.0, 26.0, 26.0}) {
-    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+    fit.observe(actors, kContended.seconds_with(actors), kLittle);
   }
   const double slow = fit.mean().slow(40);
   fit.renew(26, 5, kLittle);
-  CHECK(seconds_of(fit.mean(), 26) == Approx(5).epsilon(0.001));
+  CHECK(fit.mean().seconds_with(26) == Approx(5).epsilon(0.001));
   CHECK(fit.mean().slow(40) == Approx(slow).epsilon(0.01));
 }
 
@@ -192,7 +190,7 @@ TEST_CASE("a split that outlasts all that was expected shows that the work has g
   ContentionFit fit;
   fit.observe(1, 0.2, kLittle);
   fit.outlast(1, 8);
-  CHECK(seconds_of(fit.mean(), 1) == Approx(8).epsilon(0.05));
+  CHECK(fit.mean().seconds_with(1) == Approx(8).epsilon(0.05));
 }
 
 TEST_CASE("the interval of a change held both regimes: the next one is believed alone",
@@ -201,7 +199,7 @@ TEST_CASE("the interval of a change held both regimes: the next one is believed 
   for (int i = 0; i < 5; ++i) fit.observe(1, 0.1, kSome);
   CHECK(fit.observe(1, 0.36, kSome));
   CHECK(fit.observe(1, 0.4, kSome));
-  CHECK(seconds_of(fit.mean(), 1) == Approx(0.4).epsilon(0.005));
+  CHECK(fit.mean().seconds_with(1) == Approx(0.4).epsilon(0.005));
   CHECK_FALSE(fit.observe(1, 0.41, kSome));
 }
 
@@ -215,7 +213,7 @@ TEST_CASE("an interval that is no news shows the time, not the contention", "[tu
   }
   CHECK(fit.mean().slow(4) == Approx(1.15).epsilon(0.02));
   CHECK(none.mean().slow(4) < 1.1);
-  CHECK(none.mean().seconds * none.mean().slow(4) == Approx(1.15).epsilon(0.02));
+  CHECK(none.mean().seconds_with(4) == Approx(1.15).epsilon(0.02));
 }
 
 TEST_CASE("half the news is half the evidence", "[tuner][model]") {
@@ -231,10 +229,11 @@ TEST_CASE("half the news is half the evidence", "[tuner][model]") {
 
 TEST_CASE("a fit is restored as it was saved, and a damaged one is refused", "[tuner][model]") {
   ContentionFit fit;
-  for (const double actors : {1.0, 20.0}) fit.observe(actors, seconds_of(kContended, actors), 1e-4);
+  for (const double actors : {1.0, 20.0})
+    fit.observe(actors, kContended.seconds_with(actors), 1e-4);
   ContentionFit again;
   REQUIRE(again.restore(fit.save()));
-  CHECK(seconds_of(again.mean(), 20) == Approx(seconds_of(fit.mean(), 20)).epsilon(1e-4));
+  CHECK(again.mean().seconds_with(20) == Approx(fit.mean().seconds_with(20)).epsilon(1e-4));
 
   std::vector<double> damaged = fit.save();
   damaged[3] = NAN;

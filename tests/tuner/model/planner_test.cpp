@@ -78,17 +78,21 @@ TEST_CASE("a plan stays within memory, prefetch giving way to actors", "[tuner][
   CHECK(plan.allocation.prefetch == 2);
 }
 
-// Measured with one actor alone, on a large machine: contention of more actors is unknown.
-PipelineEstimate measured_alone() {
+// An interval on a large machine: contention of more actors than these is unknown.
+PipelineEstimate measured_once(const StageObservation& load, const StageObservation& decode) {
   PipelineEstimate known(planned_stages());
   Observation seen;
   seen.seconds = 2;
   seen.limits = {200, 10'000};
-  seen.stages = {working(1, 0.1, 0.05), working(1, 0.1, 0.05)};
+  seen.stages = {load, decode};
   seen.trainer_steps = 10;
   seen.trainer_step_seconds = 1e-4;
   known.observe(seen);
   return known;
+}
+
+PipelineEstimate measured_alone() {
+  return measured_once(working(1, 0.1, 0.05), working(1, 0.1, 0.05));
 }
 
 TEST_CASE("a stage that has yet to show what many actors do to it gets no more", "[tuner][model]") {
@@ -99,23 +103,11 @@ TEST_CASE("a stage that has yet to show what many actors do to it gets no more",
   CHECK(planner.plan(known, limits, {{1, 20}, 8}).allocation.actors[1] <= 20);
 }
 
-// Splits of 4 s with one actor: the effect of many actors on them is unknown.
-PipelineEstimate long_alone() {
-  PipelineEstimate known(planned_stages());
-  Observation seen;
-  seen.seconds = 2;
-  seen.limits = {200, 10'000};
-  seen.stages = {working(1, 4, 0.05), working(1, 0.01, 0.05)};
-  seen.trainer_steps = 10;
-  seen.trainer_step_seconds = 1e-4;
-  known.observe(seen);
-  return known;
-}
-
 TEST_CASE("long splits get many actors in steps, because a mistake would last", "[tuner][model]") {
   const Planner planner(planned_stages());
   const Limits limits{200, 10'000};
-  const std::uint32_t first = planner.plan(long_alone(), limits, {{1, 1}, 8}).allocation.actors[0];
+  const PipelineEstimate long_alone = measured_once(working(1, 4, 0.05), working(1, 0.01, 0.05));
+  const std::uint32_t first = planner.plan(long_alone, limits, {{1, 1}, 8}).allocation.actors[0];
   const std::uint32_t brief =
       planner.plan(measured_alone(), limits, {{1, 1}, 8}).allocation.actors[0];
   CHECK(first >= 4);
@@ -123,15 +115,8 @@ TEST_CASE("long splits get many actors in steps, because a mistake would last", 
 }
 
 TEST_CASE("a quarter more actors than were measured is no bad guess", "[tuner][model]") {
-  PipelineEstimate known(planned_stages());
-  Observation seen;
-  seen.seconds = 2;
-  seen.limits = {200, 10'000};
-  seen.stages = {working(36, 8, 0.05), working(1, 0.01, 0.05)};
-  seen.trainer_steps = 10;
-  seen.trainer_step_seconds = 1e-4;
-  known.observe(seen);
-  const Planned plan = Planner(planned_stages()).plan(known, seen.limits, {{36, 1}, 8});
+  const PipelineEstimate known = measured_once(working(36, 8, 0.05), working(1, 0.01, 0.05));
+  const Planned plan = Planner(planned_stages()).plan(known, {200, 10'000}, {{36, 1}, 8});
   CHECK(plan.allocation.actors[0] == 45);
 }
 

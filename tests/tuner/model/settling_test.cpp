@@ -26,10 +26,6 @@ StageObservation long_splits(std::uint32_t actors, std::uint64_t done, double se
   return seen;
 }
 
-double split_seconds(const StageEstimate& stage, double actors) {
-  return stage.mean().seconds * stage.mean().slow(actors);
-}
-
 TEST_CASE("settling lasts until as many splits have ended as are under way", "[tuner][model]") {
   Settling settling;
   CHECK_FALSE(settling.lasts());
@@ -69,7 +65,7 @@ TEST_CASE("the short splits that end first make no contention of the long ones",
     stage.observe(long_splits(40, 8, seconds, began), 2);
     began = std::min(40.0, began + 4);
   }
-  CHECK(split_seconds(stage, 40) == Approx(10).epsilon(0.3));
+  CHECK(stage.mean().seconds_with(40) == Approx(10).epsilon(0.3));
   CHECK(stage.mean().slow(40) < 1.5);
 }
 
@@ -86,10 +82,10 @@ TEST_CASE("no split where many were to end is a change of the work before the fi
   for (int i = 0; i < 10; ++i) stage.observe(long_splits(20, 80, 0.5, 20), 2);
   stage.observe(long_splits(20, 0, 0, 0), 2);
   CHECK(stage.changed());
-  CHECK(split_seconds(stage, 20) == Approx(1.2 * 2));
+  CHECK(stage.mean().seconds_with(20) == Approx(1.2 * 2));
   stage.observe(long_splits(60, 0, 0, 0), 2);
   CHECK_FALSE(stage.changed());  // it is the same change
-  CHECK(split_seconds(stage, 60) > 4);
+  CHECK(stage.mean().seconds_with(60) > 4);
 }
 
 TEST_CASE("splits that take a little longer than usual have not grown", "[tuner][model]") {
@@ -150,7 +146,7 @@ TEST_CASE("after a change of long splits, more actors and longer splits are no c
   const double began[] = {8, 12, 40, 80};
   for (int i = 0; i < 4; ++i) stage.observe(long_splits(80, 16, times[i], began[i]), 2);
   CHECK(stage.risk(80, 2) == before);
-  CHECK(split_seconds(stage, 80) == Approx(10).epsilon(0.2));
+  CHECK(stage.mean().seconds_with(80) == Approx(10).epsilon(0.2));
 }
 
 }  // namespace

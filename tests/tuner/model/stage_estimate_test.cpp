@@ -49,7 +49,7 @@ TEST_CASE("waiting that comes without CPU time is a rate limit, not contention",
   stage.observe(limited, 2);
   CHECK(stage.mean().max_rate == Approx(50));
   CHECK(stage.mean().cpu == Approx(0.5));
-  CHECK(stage.mean().seconds * stage.mean().slow(20) == Approx(0.1).epsilon(0.05));
+  CHECK(stage.mean().seconds_with(20) == Approx(0.1).epsilon(0.05));
 }
 
 // As with a disk that other programs use: reads from the page cache came first.
@@ -128,7 +128,7 @@ TEST_CASE("a limit that looked higher while the pipeline filled is lowered, not 
   stage.observe(interval(10, 14, 1.43, 0.28), 2);  // all 10 wait longer than the 22 did
   CHECK(stage.mean().max_rate == Approx(7));
   CHECK(stage.mean().cpu == Approx(1));
-  CHECK(stage.mean().seconds * stage.mean().slow(10) == Approx(0.4).epsilon(0.05));
+  CHECK(stage.mean().seconds_with(10) == Approx(0.4).epsilon(0.05));
 }
 
 TEST_CASE("CPU time tells waiting from work, however long the wait", "[tuner][model]") {
@@ -136,7 +136,7 @@ TEST_CASE("CPU time tells waiting from work, however long the wait", "[tuner][mo
   stage.observe(interval(1, 5, 0.2, 0.05), 2);
   stage.observe(interval(12, 10, 2.4, 0.01 / 2.4), 2);  // 5/s, as before
   CHECK(stage.mean().max_rate == Approx(5));
-  CHECK(stage.mean().seconds * stage.mean().slow(12) == Approx(0.2).epsilon(0.05));
+  CHECK(stage.mean().seconds_with(12) == Approx(0.2).epsilon(0.05));
 }
 
 TEST_CASE("noise is the difference between splits of one interval", "[tuner][model]") {
@@ -180,7 +180,7 @@ TEST_CASE("few splits of many under way are the short ones, and show no contenti
   StageObservation later = interval(24, 14, 3.4, 0.1);
   later.done_seconds_squared *= 1 + 0.5 * 0.5;
   for (int i = 0; i < 8; ++i) stage.observe(later, 2);
-  CHECK(stage.mean().seconds * stage.mean().slow(24) == Approx(3.4).epsilon(0.12));
+  CHECK(stage.mean().seconds_with(24) == Approx(3.4).epsilon(0.12));
 }
 
 TEST_CASE("how many long splits were completed shows that they have grown longer",
@@ -193,7 +193,7 @@ TEST_CASE("how many long splits were completed shows that they have grown longer
   StageObservation after = interval(20, 2, 3, 0.2);
   after.working_seconds = after.actor_seconds;
   for (int i = 0; i < 4; ++i) stage.observe(after, 2);
-  CHECK(stage.mean().seconds * stage.mean().slow(20) > 8);
+  CHECK(stage.mean().seconds_with(20) > 8);
 }
 
 TEST_CASE("long splits of fewer contending actors are no other work", "[tuner][model]") {
@@ -218,7 +218,7 @@ TEST_CASE("long splits of fewer contending actors are no other work", "[tuner][m
   changed = false;
   run(5, 60);
   CHECK_FALSE(changed);
-  CHECK(stage.mean().seconds * stage.mean().slow(5) == Approx(4).epsilon(0.05));
+  CHECK(stage.mean().seconds_with(5) == Approx(4).epsilon(0.05));
 }
 
 TEST_CASE("a doubt that the next intervals do not support is dropped", "[tuner][model]") {

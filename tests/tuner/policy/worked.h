@@ -36,7 +36,7 @@ inline Observation exact(std::span<const StageCost> costs, const Allocation& cur
   seen.limits = limits;
   for (std::size_t i = 0; i < costs.size(); ++i) {
     const double actors = current.actors[i];
-    const double service = costs[i].seconds * costs[i].slow(actors);
+    const double service = costs[i].seconds_with(actors);
     StageObservation stage;
     stage.actors = current.actors[i];
     stage.actor_seconds = 2 * actors;
