@@ -11,13 +11,18 @@ namespace {
 
 using Slices = std::span<const RowSlice>;
 
-/// Draws which row comes to which place, and turns it round: `places` says where each row goes. The
-/// first place is number `first`.
-void draw(std::span<std::uint32_t> sources, std::span<std::uint32_t> places, std::uint64_t key,
-          std::size_t first = 0) {
+/// Draws which row comes to which place.
+void draw(std::span<std::uint32_t> sources, std::uint64_t key) {
   std::iota(sources.begin(), sources.end(), 0U);
   Random random(key);
   shuffle(sources, random);
+}
+
+/// The same, and turns it round: `places` says where each row goes. The first place is number
+/// `first`.
+void draw(std::span<std::uint32_t> sources, std::span<std::uint32_t> places, std::uint64_t key,
+          std::size_t first = 0) {
+  draw(sources, key);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     places[sources[i]] = static_cast<std::uint32_t>(first + i);
   }
@@ -72,6 +77,12 @@ std::size_t permuted_bytes(Slices slices) {
 }
 
 ColumnSet permute_rows(Slices slices, std::uint64_t key, BufferPool& pool) {
+  if (slices.size() == 1) {
+    const Buffer memory = pool.take(slices[0].rows() * sizeof(std::uint32_t));
+    const std::span<std::uint32_t> sources(memory.as<std::uint32_t>(), slices[0].rows());
+    draw(sources, key);
+    return gather_rows(slices[0], sources, pool);
+  }
   return move_rows(slices, drawn_order(rows_of(slices), key, pool).places, pool);
 }
 

@@ -26,13 +26,14 @@ inline AnyColumns any_shape(Random& random) {
           random.below(6), random.below(2) == 0, random.below(3)};
 }
 
-/// Offsets of lists: all empty, all of one length, jagged, or, now and then, with one long list.
+/// Offsets of lists: all of one length (or empty), jagged, of at most one id, or, now and then,
+/// with one long list.
 inline void any_offsets(Random& random, std::size_t rows, std::int32_t* offsets) {
-  const std::uint32_t kind = random.below(4);
+  const std::uint32_t kind = random.below(5);
   const std::uint32_t constant = random.below(5);
   offsets[0] = 0;
   for (std::size_t row = 0; row < rows; ++row) {
-    std::uint32_t length = kind == 0 ? constant : random.below(4);
+    std::uint32_t length = kind == 0 ? constant : random.below(kind == 4 ? 2 : 4);
     if (kind == 2 && random.below(100) == 0) length = 300;
     if (kind == 3 && row == 0) length = 70000;
     offsets[row + 1] = offsets[row] + static_cast<std::int32_t>(length);
