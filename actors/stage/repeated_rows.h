@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "actors/stage/row_mover.h"
+#include "actors/stage/rows/row_mover.h"
 #include "core/data/column_set.h"
 #include "core/data/schema.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "actors/pipeline_spec.h"
-#include "actors/stage/permute.h"
+#include "actors/stage/rows/permute.h"
 #include "core/base/check.h"
 #include "core/base/random.h"
 

@@ -9,7 +9,7 @@
 
 #include "actors/format/raw_split.h"
 #include "actors/rank_share.h"
-#include "actors/stage/permute.h"
+#include "actors/stage/rows/permute.h"
 #include "actors/stage/split.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/column_set.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "actors/stage/permute.h"
+#include "actors/stage/rows/permute.h"
 #include "actors/stage/split_assembly.h"
 #include "core/base/check.h"
 

@@ -8,7 +8,7 @@
 #include "actors/pipeline.h"
 #include "actors/stage/batch_digest.h"
 #include "actors/stage/batcher.h"
-#include "actors/stage/permute.h"
+#include "actors/stage/rows/permute.h"
 #include "actors/stage/stage_worker.h"
 #include "core/base/clock.h"
 #include "core/base/median.h"

@@ -15,7 +15,7 @@ BLOCKS = ["actors/source/index/block_builder"]
 FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/npy", "/parquet", "/formats")]
 SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
 STORE = ["actors/input/store" + part for part in ("/storage_spec", "/protocol", "/transfer", "")]
-ACTORS = SPEC + BLOCKS + ["actors/input"] + STORE + FORMAT + ["actors/python", "actors/transform/order", "actors/transform"] + SOURCE + ["actors/stage", "actors/output", "actors"]
+ACTORS = SPEC + BLOCKS + ["actors/input"] + STORE + FORMAT + ["actors/python", "actors/transform/order", "actors/transform"] + SOURCE + ["actors/stage/rows", "actors/stage", "actors/output", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
                      ("plan", "sim", "world", "model", "cluster", "agent", "paper", "cuts", "policy", "live", "emulated", "log", "compare")]
 SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worker"]
@@ -62,7 +62,8 @@ MAY_SEE = {
     "actors/source/index": CORE[:2] + SPEC + BLOCKS + ["actors/input", "actors/format", "actors/source/stored"],
     "actors/source": CORE + SPEC + BLOCKS + ["actors/input"] + FORMAT + SOURCE,
     "actors/output": CORE[:2] + ["actors/format", "actors/format/parquet"],
-    "actors/stage": CORE + SPEC + ["actors/format", "actors/transform", "actors/source"],
+    "actors/stage/rows": CORE[:2],
+    "actors/stage": CORE + SPEC + ["actors/stage/rows", "actors/format", "actors/transform", "actors/source"],
     "actors": CORE + ACTORS,
     "tuner": CORE[:1],
     "tuner/plan": ["core/base", "tuner"],

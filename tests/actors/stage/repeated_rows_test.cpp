@@ -9,7 +9,7 @@
 
 #include "actors/stage/batch_digest.h"
 #include "actors/stage/batcher.h"
-#include "actors/stage/permute.h"
+#include "actors/stage/rows/permute.h"
 #include "core/base/random.h"
 #include "core/data/repeated_columns.h"
 #include "core/data/row_dealer.h"

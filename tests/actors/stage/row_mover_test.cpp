@@ -1,6 +1,6 @@
 // One contract for both ways to move rows: by where each row goes, and by where each comes from.
 
-#include "actors/stage/row_mover.h"
+#include "actors/stage/rows/row_mover.h"
 
 #include <algorithm>
 #include <bit>

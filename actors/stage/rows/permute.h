@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "actors/stage/row_mover.h"
+#include "actors/stage/rows/row_mover.h"
 #include "core/data/column_set.h"
 
 namespace forebay {

@@ -1,4 +1,4 @@
-#include "actors/stage/row_gather.h"
+#include "actors/stage/rows/row_gather.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "actors/stage/row_scatter.h"
+#include "actors/stage/rows/row_scatter.h"
 
 #include <cstring>
 #include <map>

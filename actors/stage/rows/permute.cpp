@@ -1,4 +1,4 @@
-#include "actors/stage/permute.h"
+#include "actors/stage/rows/permute.h"
 
 #include <numeric>
 

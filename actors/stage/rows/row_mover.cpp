@@ -1,11 +1,11 @@
-#include "actors/stage/row_mover.h"
+#include "actors/stage/rows/row_mover.h"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 
-#include "actors/stage/row_gather.h"
-#include "actors/stage/row_scatter.h"
+#include "actors/stage/rows/row_gather.h"
+#include "actors/stage/rows/row_scatter.h"
 
 namespace forebay {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <type_traits>
 
-#include "actors/stage/row_mover.h"
+#include "actors/stage/rows/row_mover.h"
 
 namespace forebay {
 
