@@ -76,14 +76,32 @@ const std::vector<std::int64_t> kDivisors{1,
                                           7,
                                           10,
                                           100,
+                                          (1LL << 12) - 1,
+                                          1LL << 12,
+                                          (1LL << 12) + 1,
                                           1000000,
                                           (1LL << 31) - 1,
                                           1LL << 31,
                                           1LL << 32,
                                           (1LL << 32) + 1,
+                                          (1LL << 60) - 1,
+                                          1LL << 60,
+                                          (1LL << 60) + 1,
                                           1LL << 62,
                                           (1LL << 62) + 1,
                                           std::numeric_limits<std::int64_t>::max()};
+
+/// The ids of all kinds, and neighbours of the divisor's multiples, most of them far from 0.
+std::vector<std::int64_t> ids_around_multiples(std::int64_t divisor) {
+  std::vector<std::int64_t> ids = all_kinds_of_ids();
+  const std::size_t kinds = ids.size();
+  for (std::size_t i = 0; i < kinds; ++i) {
+    const std::uint64_t multiple =
+        static_cast<std::uint64_t>(ids[i] / divisor) * static_cast<std::uint64_t>(divisor);
+    ids.push_back(static_cast<std::int64_t>(multiple + i % 3 - 1));
+  }
+  return ids;
+}
 
 /// Runs `run(kernels, values)` on each level and compares every bit with the first.
 template <class T, class Run>
@@ -159,9 +177,9 @@ TEST_CASE("bucketize gives the same buckets on every level", "[actors][transform
 }
 
 TEST_CASE("the floor modulus is the remainder of a true division", "[actors][transform]") {
-  const auto ids = all_kinds_of_ids();
-  for (const Kernels& kernels : levels()) {
-    for (const std::int64_t divisor : kDivisors) {
+  for (const std::int64_t divisor : kDivisors) {
+    const auto ids = ids_around_multiples(divisor);
+    for (const Kernels& kernels : levels()) {
       auto result = ids;
       kernels.floor_mod(result.data(), result.size(), FloorMod::by(divisor));
       for (std::size_t i = 0; i < ids.size(); ++i) {
