@@ -51,10 +51,16 @@ std::uint64_t device_bytes(const TrainerSpec& spec, const ModelShape& shape,
                            std::uint64_t batch_size, std::uint64_t ids_per_batch) {
   if (spec.device == "cpu" || !learns(spec.model)) return 0;
   const std::uint64_t parameters = (dense_copies(spec.optimizer) + 1) * shape.dense_parameters();
+  const std::uint64_t activations = row_activations(shape);
   // Values of the rows that a step touches: the rows, the rows by id, their gradients, their
   // update.
   const std::uint64_t rows = 4 * ids_per_batch * shape.row_width();
-  const std::uint64_t values = parameters + batch_size * row_activations(shape) + rows;
+  // In bfloat16 the rounded parameters and their gradients come on top, and activations and
+  // gradients once more, in half the bytes.
+  const std::uint64_t rounded = spec.precision == TrainerSpec::Precision::kBf16
+                                    ? rounded_parameters(shape) + batch_size * activations / 2
+                                    : 0;
+  const std::uint64_t values = parameters + batch_size * activations + rounded + rows;
   return sizeof(float) * values + device_rows(spec, shape) * table_row_bytes(spec, shape) +
          (kMostStagedBatches + 1) * staged(spec, shape, batch_size, ids_per_batch);
 }

@@ -51,9 +51,6 @@ Status check(const TrainerSpec& spec) {
        "max_table_rows is " + std::to_string(spec.max_table_rows) + " and must be within 1 to " +
            std::to_string(kMostTableRows)},
       {spec.threads >= 0 && spec.threads <= 1024, "threads must be within 0 to 1024"},
-      {spec.precision == TrainerSpec::Precision::kFp32 || !runs_on_gpu(spec),
-       "precision = \"bf16\" is for models on the CPU; leave it out with trainer.device = \"" +
-           spec.device + "\""},
       {spec.evaluate_share >= 0 && spec.evaluate_share < 1,
        "evaluate_share must be at least 0 and below 1"}};
   for (const auto& [is_kept, message] : rules) {

@@ -40,6 +40,7 @@ epochs = {epochs}
 [trainer]
 model = "{model}"
 device = "{device}"
+precision = "{precision}"
 optimizer = "{optimizer}"
 learning_rate = {rate}
 checkpoint = ""
@@ -88,16 +89,16 @@ def run_tests(given, table):
         table.add(f"{name} on {given.device}", last, "all pass", done.returncode == 0)
 
 
-def train(given, folder, model, batch, device, optimizer="sgd"):
+def train(given, folder, model, batch, device, optimizer="sgd", precision="fp32"):
     """Trains about `--steps` steps; returns the losses and the rows a second."""
-    name = f"{model}-{batch}-{device.replace(':', '-')}-{optimizer}"
+    name = f"{model}-{batch}-{device.replace(':', '-')}-{optimizer}-{precision}"
     losses = folder / f"{name}.csv"
     job = folder / f"{name}.toml"
     epochs = math.ceil(given.steps * batch / given.rows)
     files = math.ceil(given.steps * batch / epochs / (given.rows / FILES))
     paths = json.dumps([f"{folder}/data/day_{i}.tsv" for i in range(files)])
     job.write_text(JOB.format(paths=paths, batch=batch, epochs=epochs, model=model, device=device, losses=losses,
-                              optimizer=optimizer, rate=RATES[optimizer]))
+                              precision=precision, optimizer=optimizer, rate=RATES[optimizer]))
     done = subprocess.run([given.build / "tools/forebay", "train", job, "--json"], capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{name}: exit {done.returncode}: {done.stderr.strip()[-800:]}")
@@ -114,6 +115,16 @@ def apart(ours, theirs):
     return max(differences), differences.index(max(differences)) + 1
 
 
+def compare_precisions(given, table, folder, model, exact):
+    """Rounded operands cost a little of each loss, and save time where layers are large."""
+    batch = given.batches[0]
+    rounded, rate = train(given, folder, model, batch, given.device, precision="bf16")
+    most = abs(statistics.fmean(rounded) / statistics.fmean(exact) - 1)
+    table.add(f"{model}, batches of {batch}: mean loss in bfloat16 against float32, relative difference", f"{most:.1e}",
+              "2e-3", most <= 2e-3)
+    print(f"gpu_check: {model}, {batch}: {rate:,.0f} rows/s in bfloat16", flush=True)
+
+
 def compare_losses(given, table, folder):
     """By SGD: Adagrad's first steps are as long for a gradient that is only rounding as for any other, so its losses
     part from any other order of sums; how far is said beside them."""
@@ -128,6 +139,8 @@ def compare_losses(given, table, folder):
                       "difference", f"{most:.1e} (step {step}; last losses {ours[-1]:.7f}, {theirs[-1]:.7f})", "1e-4",
                       most <= 1e-4)
             print(f"gpu_check: {model}, {batch}: {rate:,.0f} rows/s, on the CPU {cpu_rate:,.0f}", flush=True)
+            if batch == given.batches[0]:
+                compare_precisions(given, table, folder, model, ours)
     model, batch = given.models[0], given.batches[0]
     ours, rate = train(given, folder, model, batch, given.device, "adagrad")
     again, _ = train(given, folder, model, batch, given.device, "adagrad")

@@ -1,5 +1,7 @@
 #include "trainer/device_memory.h"
 
+#include "trainer/network_shape.h"
+
 #include "tests/support/catch.h"
 
 using namespace forebay;
@@ -50,4 +52,15 @@ TEST_CASE_METHOD(OnDevice, "a device takes memory of its own and of the host",
   CHECK(device_bytes(spec, shape, 100, 200) == 0);
   CHECK(host_bytes_for_device(spec, shape, 100, 200) == 0);
   CHECK(model_bytes(spec, shape, 100, 200) + locked == on_host - 24);
+}
+
+TEST_CASE_METHOD(OnDevice, "rounded weights and activations take half their bytes once more",
+                 "[trainer][device]") {
+  spec.embedding_dim = 16;
+  shape = shape_of(spec, {.dense = {"a"}, .sparse = {{"b"}, {"c"}}}).value();
+  const std::uint64_t exact = device_bytes(spec, shape, 100, 200);
+  spec.precision = TrainerSpec::Precision::kBf16;
+  CHECK(rounded_parameters(shape) > 0);
+  CHECK(device_bytes(spec, shape, 100, 200) ==
+        exact + 4 * rounded_parameters(shape) + 2 * 100 * row_activations(shape));
 }

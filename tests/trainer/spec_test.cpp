@@ -108,11 +108,6 @@ TEST_CASE("impossible keys are refused by name", "[trainer][spec]") {
     spec.evaluate_share = 1;
     key = "trainer.evaluate_share";
   }
-  SECTION("products in bfloat16 on a GPU") {
-    spec.device = "cuda:1";
-    spec.precision = TrainerSpec::Precision::kBf16;
-    key = "trainer.precision";
-  }
   SECTION("no rows") {
     spec.max_table_rows = 0;
     key = "trainer.max_table_rows";

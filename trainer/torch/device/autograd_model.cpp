@@ -177,9 +177,20 @@ class AutogradModel final : public Model {
     const std::int64_t rows = batch.labels.size(0);
     const at::Tensor dense =
         shape_.dense_features == 0 ? at::ones({rows, 1}, batch.dense.options()) : batch.dense;
-    std::vector<at::Tensor> weights;
-    for (const Parameter& parameter : dense_) weights.push_back(parameter.value);
-    return network_->record(weights, dense, pool(batch, touched));
+    return network_->record(operands(), dense, pool(batch, touched));
+  }
+
+  /// The parameters as products take them: in bfloat16, rounded anew, where the spec wants that.
+  /// The tape gives the gradients back in float32.
+  std::vector<at::Tensor> operands() const {
+    const bool rounds = spec_.precision == TrainerSpec::Precision::kBf16;
+    std::vector<at::Tensor> all;
+    for (std::size_t index = 0; index < dense_.size(); ++index) {
+      const at::Tensor& value = dense_[index].value;
+      all.push_back(rounds && network_->parameters()[index].rounds ? value.to(at::kBFloat16)
+                                                                   : value);
+    }
+    return all;
   }
 
   /// Pools all features at once: their rows are in one table of the device. Of libtorch's ways to

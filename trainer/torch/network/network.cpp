@@ -181,10 +181,11 @@ void Mlp::backward(Parameters weights, const at::Tensor& input, Activations& act
 
 at::Tensor Mlp::record(Parameters weights, at::Tensor x) const {
   for (std::size_t layer = 0; layer < widths_.size(); ++layer) {
-    x = at::addmm(weights[2 * layer + 1], x, weights[2 * layer].t());
+    const at::Tensor& weight = weights[2 * layer];
+    x = at::addmm(weights[2 * layer + 1], x.to(weight.scalar_type()), weight.t());
     if (has_relu(layer)) x = at::relu(x);
   }
-  return x;
+  return x.to(at::kFloat);
 }
 
 std::string Mlp::script(std::string x) const {
@@ -280,7 +281,11 @@ at::Tensor CrossLayers::record(Parameters weights, const at::Tensor& input) cons
   at::Tensor x = input;
   for (std::size_t layer = 0; layer < layers_; ++layer) {
     const Parameters own = weights.subspan(3 * layer);
-    x = input * at::addmm(own[kB], at::mm(x, own[kV].t()), own[kW].t()) + x;
+    const at::Tensor narrow = at::mm(x.to(own[kV].scalar_type()), own[kV].t());
+    const at::Tensor factors = is_rounded(narrow)
+                                   ? at::mm(narrow, own[kW].t()).to(at::kFloat) + own[kB]
+                                   : at::addmm(own[kB], narrow, own[kW].t());
+    x = input * factors + x;
   }
   return x;
 }

@@ -74,7 +74,8 @@ class Mlp {
   void backward(Parameters weights, const at::Tensor& input, Activations& activations,
                 GradientSums sums, at::Tensor* input_gradient) const;
 
-  /// Computes the same output in differentiable operators.
+  /// Computes the same output in differentiable operators; layers compute in the types of their
+  /// weights here, too.
   at::Tensor record(Parameters weights, at::Tensor x) const;
   /// The same computation as an expression in TorchScript.
   std::string script(std::string x) const;
