@@ -167,12 +167,11 @@ double ClusterPlanner::worth_of_threads(const ClusterReport& report,
   return std::max(rate_, std::min(trainer.able, able));
 }
 
-// More threads take CPUs from the stages of the trainer's node at once; what fewer leave is
-// measured in the next interval.
+// More threads take CPUs from the stages of the trainer's node at once, and in every decision until
+// the model has them; what fewer leave is measured in the next interval.
 void ClusterPlanner::decide_threads(const ClusterReport& report, std::vector<PlannedNode>& nodes) {
   const TrainerReport& trainer = report.trainer;
   const bool quiet = same_nodes_ >= kSettled && count_.rests();
-  const std::uint32_t before = advised_threads_;
   advised_threads_ = threads_.decide({.now = trainer.threads,
                                       .most = trainer.most_threads,
                                       .value = worth_of_threads(report, nodes),
@@ -183,8 +182,7 @@ void ClusterPlanner::decide_threads(const ClusterReport& report, std::vector<Pla
     if (!nodes[k].trainer) continue;
     const double left =
         take_cpus(nodes[k], advised_threads_ - trainer.threads, report.nodes[k].limits);
-    // The model may take some intervals until it has the threads: its CPUs go once.
-    if (advised_threads_ != before) nodes_.at(report.nodes[k].name).belief.keep_cpus(left);
+    nodes_.at(report.nodes[k].name).belief.keep_cpus(left);
   }
 }
 
