@@ -5,7 +5,8 @@ Neighbouring files are looked at together, as one unit that includes them: most 
 the headers that they share. Where they do not compile together (two hidden names are alike) those that
 clang complains about are looked at apart from the others.
 
-usage: tidy.py [--build DIR] [FILE...]    without files: all but trainer/torch, whose headers are slow
+usage: tidy.py [--build DIR] [--part N/OF | FILE...]    without a part or files: all but trainer/torch, whose headers
+are slow. The OF parts are all of these together.
 """
 import argparse
 import concurrent.futures
@@ -123,10 +124,14 @@ class Tidy:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build/release", type=pathlib.Path)
+    parser.add_argument("--part", default="1/1")
     parser.add_argument("files", nargs="*")
     options = parser.parse_args()
     os.chdir(pathlib.Path(__file__).resolve().parents[2])
+    number, parts = map(int, options.part.split("/"))
     flags = sources(options.build, options.files)
+    chosen = itertools.chain.from_iterable(groups(flags)[number - 1::parts])
+    flags = {path: flags[path] for path in chosen}
     tidy = Tidy(options.build, flags)
     wanted = groups({path: flags[path] for path in flags if not tidy.mark(path).exists()})
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
