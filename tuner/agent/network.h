@@ -57,8 +57,10 @@ class Network {
     std::uint32_t inputs, outputs;
   };
   std::array<Layer, 3> layers() const;
-  void apply(const Layer& layer, std::span<const float> input, std::span<float> output,
-             bool relu) const;
+  void apply(const Layer& layer, std::span<const float> input, std::span<float> output) const;
+  template <std::uint32_t kWidth>
+  void apply_block(const Layer& layer, std::span<const float> input, std::span<float> output,
+                   std::uint32_t first) const;
   void learn(const Layer& layer, std::span<const float> input,
              std::span<const float> output_gradient, std::span<float> input_gradient,
              std::span<float> gradient) const;

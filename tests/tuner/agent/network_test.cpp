@@ -28,6 +28,20 @@ TEST_CASE("a hidden layer passes only values above zero", "[tuner][agent]") {
   CHECK(output[0] == 5);
 }
 
+TEST_CASE("a wide layer sums every input for every output", "[tuner][agent]") {
+  constexpr std::uint32_t kWidth = 23;  // no multiple of a power of two
+  Network network({.inputs = 2, .hidden = 1, .outputs = kWidth});
+  // The hidden layers pass the sum of the inputs on; output o is o times that sum, plus o / 2.
+  network.weights() = {1, 1, 0, 1, 0};
+  for (std::uint32_t o = 0; o < kWidth; ++o) network.weights().push_back(static_cast<float>(o));
+  for (std::uint32_t o = 0; o < kWidth; ++o) {
+    network.weights().push_back(0.5F * static_cast<float>(o));
+  }
+  std::array<float, kWidth> output{};
+  network.forward(std::array<float, 2>{1, 2}, output);
+  for (std::uint32_t o = 0; o < kWidth; ++o) CHECK(output[o] == 3.5F * static_cast<float>(o));
+}
+
 TEST_CASE("gradients are those that differences show", "[tuner][agent]") {
   Random random(3);
   Network network(kSmall, random);

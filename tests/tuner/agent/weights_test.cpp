@@ -28,6 +28,18 @@ TEST_CASE("weights come back bit for bit", "[tuner][agent]") {
   CHECK(again->weights() == network.weights());
 }
 
+TEST_CASE("weights that are too small to matter are read as zeros", "[tuner][agent]") {
+  Random random(1);
+  Network network(kSaved, random);
+  network.weights()[2] = 2e-38F;
+  network.weights()[3] = -1e-40F;
+  network.weights()[5] = 1e-20F;
+  const auto read = decode_weights(bytes(encode_weights(network)), kSaved, "w");
+  REQUIRE(read);
+  network.weights()[2] = network.weights()[3] = 0;
+  CHECK(read->weights() == network.weights());
+}
+
 TEST_CASE("the weights of this build are usable", "[tuner][agent]") {
   CHECK(decode_weights(shipped_weights(), kNetworkShape, "shipped"));
 }
