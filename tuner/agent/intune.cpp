@@ -9,6 +9,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/base/text/json_text.h"
+#include "tuner/agent/fine_tuning.h"
 #include "tuner/agent/network.h"
 #include "tuner/allocation.h"
 #include "tuner/model/expected_rate.h"
@@ -169,21 +170,11 @@ void Online::learn(double reward, Network& network) {
   pending_.advantage = std::clamp(gain, -kMost, kMost);
   lessons_.push_back(std::move(pending_));
   if (lessons_.size() > kLessons) lessons_.pop_front();
-  std::vector<float> gradient(network.weights().size());
-  Network::Trace trace;
-  for (int pass = 0; pass < kPasses; ++pass) {
-    for (const Lesson& lesson : lessons_) {
-      Outputs said{};
-      network.forward(lesson.rows.front(), said, &trace);
-      Outputs slope{};
-      slope[lesson.output] = said[lesson.output] - lesson.advantage;
-      std::fill(gradient.begin(), gradient.end(), 0.0F);
-      network.backward(trace, slope, gradient);
-      for (std::size_t i = network.last_layer(); i < gradient.size(); ++i) {
-        network.weights()[i] -= kRate * gradient[i];
-      }
-    }
+  std::vector<OutputTarget> targets;
+  for (const Lesson& lesson : lessons_) {
+    targets.push_back({lesson.rows.front(), lesson.output, lesson.advantage});
   }
+  fine_tune(network, targets, {.passes = kPasses, .rate = kRate});
 }
 
 Result<std::unique_ptr<Policy>> Intune::make(const IntuneOptions& options) {

@@ -91,8 +91,8 @@ std::array<Network::Layer, 3> Network::layers() const {
 
 std::size_t Network::last_layer() const { return layers()[2].weights; }
 
-// The outputs from `first` on. Their sums stay in registers: sums in memory would wait for the store
-// of each input's products before the next input's.
+// The outputs from `first` on. Their sums stay in registers: sums in memory would wait for the
+// store of each input's products before the next input's.
 template <std::uint32_t kWidth>
 void Network::apply_block(const Layer& layer, std::span<const float> input, std::span<float> output,
                           std::uint32_t first) const {
@@ -125,6 +125,26 @@ void Network::forward(std::span<const float> input, std::span<float> output, Tra
   apply(stack[1], held.first, held.second);
   rectify(held.second);
   apply(stack[2], held.second, output);
+}
+
+float Network::output_of(const Trace& trace, std::size_t output) const {
+  const Layer layer = layers()[2];
+  float sum = weights_[layer.biases + output];
+  const float* weight = weights_.data() + layer.weights + output;
+  for (std::uint32_t i = 0; i < layer.inputs; ++i, weight += layer.outputs) {
+    sum += trace.second[i] * *weight;
+  }
+  return sum;
+}
+
+void Network::step_last_layer(const Trace& trace, std::size_t output, float output_gradient,
+                              float rate) {
+  const Layer layer = layers()[2];
+  weights_[layer.biases + output] -= rate * output_gradient;
+  float* weight = weights_.data() + layer.weights + output;
+  for (std::uint32_t i = 0; i < layer.inputs; ++i, weight += layer.outputs) {
+    *weight -= rate * (trace.second[i] * output_gradient);
+  }
 }
 
 void Network::learn(const Layer& layer, std::span<const float> input,

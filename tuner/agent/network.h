@@ -48,6 +48,13 @@ class Network {
   void backward(const Trace& trace, std::span<const float> output_gradient,
                 std::span<float> gradient) const;
 
+  /// Output `output` by the present last layer, for a row whose trace is of the present other
+  /// layers.
+  float output_of(const Trace& trace, std::size_t output) const;
+  /// Moves the last layer's weights of output `output` by `-rate` times their gradient, for the
+  /// traced row and the gradient of that output.
+  void step_last_layer(const Trace& trace, std::size_t output, float output_gradient, float rate);
+
   /// Index of the last layer's first weight; only the last layer is fine-tuned while a job runs.
   std::size_t last_layer() const;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tuner/agent/agent.h"
+#include "tuner/agent/fine_tuning.h"
 #include "tuner/model/expected_rate.h"
 
 namespace forebay::tuner {
@@ -56,21 +57,11 @@ Allocation stepped(const PipelineDescription& description, const Limits& limits,
 }
 
 void fine_tune(Network& network, std::span<const PaperLesson> lessons) {
-  std::vector<float> gradient(network.weights().size());
-  Network::Trace trace;
-  for (int pass = 0; pass < kPaperPasses; ++pass) {
-    for (const PaperLesson& lesson : lessons) {
-      PaperOutputs said{};
-      network.forward(lesson.row, said, &trace);
-      PaperOutputs slope{};
-      slope[lesson.step - 1U] = said[lesson.step - 1U] - lesson.advantage;
-      std::ranges::fill(gradient, 0.0F);
-      network.backward(trace, slope, gradient);
-      for (std::size_t i = network.last_layer(); i < gradient.size(); ++i) {
-        network.weights()[i] -= kPaperRate * gradient[i];
-      }
-    }
+  std::vector<OutputTarget> targets;
+  for (const PaperLesson& lesson : lessons) {
+    targets.push_back({lesson.row, lesson.step - 1U, lesson.advantage});
   }
+  fine_tune(network, targets, {.passes = kPaperPasses, .rate = kPaperRate});
 }
 
 Result<std::unique_ptr<Policy>> PaperAgent::make(PipelineDescription description,
