@@ -34,19 +34,31 @@ constexpr double kFloor = 1e-7;             // every hypothesis keeps at least t
 constexpr double kUnlikely = 1e-4;          // likelihood of an interval, at least
 constexpr double kRestored = 0.2 * 0.2;     // variance of a scale restored from another run
 
+// By hypothesis: its alpha and beta, and how rare stages of this kind are.
+struct Grid {
+  std::array<double, kHypotheses> alpha = {};
+  std::array<double, kHypotheses> beta = {};
+  std::array<double, kHypotheses> rarity = {};
+};
+
+constexpr Grid made_grid() {
+  Grid grid;
+  for (std::size_t h = 0; h < kHypotheses; ++h) {
+    grid.alpha[h] = kAlphas[h / kBetas.size()];
+    grid.beta[h] = kBetas[h % kBetas.size()];
+    grid.rarity[h] = grid.alpha[h] > kUsualAlpha || grid.beta[h] > kUsualBeta ? kRare : 1;
+  }
+  return grid;
+}
+
+constexpr Grid kGrid = made_grid();
+
 StageCost law(std::size_t hypothesis, double seconds) {
-  return {.seconds = seconds,
-          .alpha = kAlphas[hypothesis / kBetas.size()],
-          .beta = kBetas[hypothesis % kBetas.size()]};
+  return {.seconds = seconds, .alpha = kGrid.alpha[hypothesis], .beta = kGrid.beta[hypothesis]};
 }
 
 double log_slow(std::size_t hypothesis, double actors) {
   return std::log(law(hypothesis, 1).slow(actors));
-}
-
-double rarity(std::size_t hypothesis) {
-  const StageCost cost = law(hypothesis, 1);
-  return cost.alpha > kUsualAlpha || cost.beta > kUsualBeta ? kRare : 1;
 }
 
 // Half of the stages do not contend; of the rest, mild contention is likelier than strong.
@@ -55,7 +67,7 @@ std::vector<double> prior() {
   double contended = 0;
   for (std::size_t h = 1; h < kHypotheses; ++h) {
     weights[h] = 1 / ((1 + law(h, 1).alpha / 0.03) * (1 + law(h, 1).beta / 1e-3));
-    weights[h] *= rarity(h);
+    weights[h] *= kGrid.rarity[h];
     contended += weights[h];
   }
   for (double& weight : weights) weight *= 0.5 / contended;
@@ -63,19 +75,47 @@ std::vector<double> prior() {
   return weights;
 }
 
+double sum_of(const std::vector<double>& weights) {
+  return std::accumulate(weights.begin(), weights.end(), 0.0);
+}
+
 // If the number of actors changed as well, the surprise may mean that the belief about contention
 // is wrong: replaces half of the belief by the prior.
 void doubt(std::vector<double>& weights) {
   static const std::vector<double> before = prior();
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const double sum = sum_of(weights);
   for (std::size_t h = 0; h < kHypotheses; ++h) {
     weights[h] = 0.5 * (weights[h] / sum + before[h]);
   }
 }
 
-void normalise(std::vector<double>& weights) {
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+void normalise(std::vector<double>& weights, double sum) {
   for (double& weight : weights) weight = weight / sum + kFloor;
+}
+
+// Multiplies the weights by the exponentials; returns their sum. One loop, since the additions wait
+// for one another, and meanwhile the next exponentials are computed.
+double multiply(std::vector<double>& weights, std::span<const double> exponents) {
+  double sum = 0;
+  for (std::size_t h = 0; h < kHypotheses; ++h) {
+    weights[h] *= std::exp(exponents[h]);
+    sum += weights[h];
+  }
+  return sum;
+}
+
+// The least of the squares, in lanes that do not wait for one another.
+double least_square(std::span<const double, kHypotheses> values) {
+  constexpr std::size_t kLanes = 4;
+  static_assert(kHypotheses % kLanes == 0);
+  std::array<double, kLanes> least{};
+  least.fill(std::numeric_limits<double>::infinity());
+  for (std::size_t h = 0; h < kHypotheses; h += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      least[lane] = std::min(least[lane], values[h + lane] * values[h + lane]);
+    }
+  }
+  return *std::ranges::min_element(least);
 }
 
 }  // namespace
@@ -118,7 +158,7 @@ bool ContentionFit::observe(double actors, double seconds, double variance, doub
   slow_with(actors);
   for (std::size_t h = 0; h < kHypotheses; ++h) {
     residuals[h] = log_time - log_slows_[h] - log_seconds_[h];
-    const bool plausible = weights_[h] > kPlausible * rarity(h);
+    const bool plausible = weights_[h] > kPlausible * kGrid.rarity[h];
     if (plausible && std::abs(residuals[h]) < std::abs(nearest)) nearest = residuals[h];
   }
 
@@ -147,13 +187,12 @@ bool ContentionFit::observe(double actors, double seconds, double variance, doub
     return changed;
   }
 
-  double least = std::numeric_limits<double>::infinity();
-  for (const double residual : residuals) least = std::min(least, residual * residual);
+  const double least = least_square(residuals);
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    weights_[h] *= std::exp(-0.5 * news * (residuals[h] * residuals[h] - least) / expected);
     log_seconds_[h] += residuals[h] * before / expected;
+    residuals[h] = -0.5 * news * (residuals[h] * residuals[h] - least) / expected;
   }
-  normalise(weights_);
+  normalise(weights_, multiply(weights_, residuals));
   precision_ = 1 / before + 1 / noise;
   summarise();
   return false;
@@ -182,7 +221,7 @@ void ContentionFit::outlast(double actors, double seconds) {
     log_seconds_[h] += short_by * kGrown / (as_before + kGrown);
     if (short_by > 0) steady_ = 0;
   }
-  normalise(weights_);
+  normalise(weights_, sum_of(weights_));
   summarise();
 }
 
@@ -209,8 +248,8 @@ void ContentionFit::summarise() {
     const double share = weights_[h] * std::exp(log_seconds_[h]);
     sum += weights_[h];
     seconds += share;
-    alpha += share * law(h, 1).alpha;
-    beta += share * law(h, 1).beta;
+    alpha += share * kGrid.alpha[h];
+    beta += share * kGrid.beta[h];
   }
   sum_ = sum;
   mean_ = {.seconds = seconds / sum, .alpha = alpha / seconds, .beta = beta / seconds};
@@ -223,34 +262,29 @@ StageCost ContentionFit::sample(double u) const {
   return law(h, std::exp(log_seconds_[h]));
 }
 
+// The more a hypothesis contends, the longer its services: of the hypotheses with one alpha, those
+// from some beta on exceed `times`, and of those with a larger alpha the same and perhaps more.
 double ContentionFit::risk(double actors, double times) const {
-  double sum = 0;
   double longer = 0;
-  const double* weight = weights_.data();
-  for (const double alpha : kAlphas) {
-    for (const double beta : kBetas) {
-      const double slow = StageCost{.alpha = alpha, .beta = beta}.slow(actors);
-      sum += *weight;
-      longer += slow > times ? *weight : 0;
-      ++weight;
-    }
+  std::size_t first = kBetas.size();
+  for (std::size_t row = 0; row < kHypotheses; row += kBetas.size()) {
+    while (first > 0 && law(row + first - 1, 1).slow(actors) > times) --first;
+    for (std::size_t b = first; b < kBetas.size(); ++b) longer += weights_[row + b];
   }
-  return longer / sum;
+  return longer / sum_;
 }
 
 double ContentionFit::spread(double actors) const {
-  double sum = 0;
   double mean = 0;
   double square = 0;
   const bool known = actors == slows_of_ && !log_slows_.empty();
   for (std::size_t h = 0; h < kHypotheses; ++h) {
     const double at = log_seconds_[h] + (known ? log_slows_[h] : log_slow(h, actors));
-    sum += weights_[h];
     mean += weights_[h] * at;
     square += weights_[h] * at * at;
   }
-  mean /= sum;
-  return std::sqrt(std::max(0.0, square / sum - mean * mean) + (seen() ? 1 / precision_ : 1.0));
+  mean /= sum_;
+  return std::sqrt(std::max(0.0, square / sum_ - mean * mean) + (seen() ? 1 / precision_ : 1.0));
 }
 
 std::vector<double> ContentionFit::save() const {
@@ -267,7 +301,7 @@ bool ContentionFit::restore(const std::vector<double>& saved) {
   const auto half = saved.begin() + kHypotheses;
   if (std::any_of(saved.begin(), half, [](double weight) { return weight <= 0; })) return false;
   weights_.assign(saved.begin(), half);
-  normalise(weights_);
+  normalise(weights_, sum_of(weights_));
   log_seconds_.assign(half, saved.end());
   precision_ = 1 / kRestored;
   summarise();

@@ -174,6 +174,23 @@ TEST_CASE("the risk of long splits is that of the hypotheses", "[tuner][model]")
   CHECK(fit.risk(40, 1e6) == 0);
 }
 
+TEST_CASE("the risk of long splits is the share of the samples that are as long",
+          "[tuner][model]") {
+  ContentionFit fit;
+  for (const double actors : {1.0, 10.0}) fit.observe(actors, 0.2 * (1 + actors / 20), 0.1);
+  constexpr int kSamples = 20'000;
+  for (const double actors : {2.0, 30.0, 200.0}) {
+    for (const double times : {1.0, 1.5, 4.0, 60.0}) {
+      int longer = 0;
+      for (int i = 0; i < kSamples; ++i) {
+        longer += fit.sample((i + 0.5) / kSamples).slow(actors) > times ? 1 : 0;
+      }
+      INFO(actors << " actors, " << times << " times");
+      CHECK(fit.risk(actors, times) == Approx(1.0 * longer / kSamples).margin(2e-4));
+    }
+  }
+}
+
 TEST_CASE("a scale that is learned anew keeps what is known of contention", "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 40.0, 26.0, 20.0, 26.0, 26.0}) {
