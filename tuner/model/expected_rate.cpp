@@ -116,6 +116,11 @@ Observation plausible(const PipelineDescription& description, Observation seen) 
 double expected_rate(std::span<const StageCost> costs, std::span<const double> noise,
                      std::span<const std::uint32_t> actors, const RateConditions& given) {
   const double steady = steady_rate(costs, actors, given.cpus, given.trainer_rate);
+  return less_losses(steady, costs, noise, actors, given);
+}
+
+double less_losses(double steady, std::span<const StageCost> costs, std::span<const double> noise,
+                   std::span<const std::uint32_t> actors, const RateConditions& given) {
   double lost = 0;
   Demand demand;
   for (std::size_t i = 0; i < costs.size(); ++i) {

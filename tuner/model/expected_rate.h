@@ -29,4 +29,8 @@ struct RateConditions {
 double expected_rate(std::span<const StageCost> costs, std::span<const double> noise,
                      std::span<const std::uint32_t> actors, const RateConditions& given);
 
+/// The same from `steady`, the noise-free steady rate of these actors.
+double less_losses(double steady, std::span<const StageCost> costs, std::span<const double> noise,
+                   std::span<const std::uint32_t> actors, const RateConditions& given);
+
 }  // namespace forebay::tuner

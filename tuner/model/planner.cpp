@@ -8,25 +8,23 @@
 #include <utility>
 #include <vector>
 
-#include "tuner/model/expected_rate.h"
+#include "tuner/model/judge.h"
+#include "tuner/model/possible_worlds.h"
 #include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 namespace {
 
-constexpr std::uint64_t kWorlds = 8;
-constexpr std::uint64_t kWorldPlans = 2;  // possible worlds for which candidates are made
+constexpr std::size_t kWorldPlans = 2;  // possible worlds for which candidates are made
 constexpr std::array kHeadrooms{1.0, 1.03, 1.06, 1.1, 1.15, 1.22, 1.35, 1.6, 2.0, 3.0};
 constexpr double kLimitHeadroom =
     1.3;  // of a stage at a rate limit: no start is missed, and the limit's end is noticed
 constexpr double kPrecision = 1e-4;
-constexpr double kCuriosity =
-    0.3;                         // value of one standard deviation of doubt: trying reduces doubt
-constexpr double kGuessed = 2;   // times the actors with which splits were measured
-constexpr double kNear = 1.25;   // times those actors, that are no bad guess
-constexpr double kBlocked = 10;  // seconds that a split may take after a bad guess, or
-constexpr double kLonger = 3;    // times what it takes now
-constexpr double kRisk = 0.1;    // probability of a worse guess
+constexpr double kGuessed = 2;      // times the actors with which splits were measured
+constexpr double kNear = 1.25;      // times those actors, that are no bad guess
+constexpr double kBlocked = 10;     // seconds that a split may take after a bad guess, or
+constexpr double kLonger = 3;       // times what it takes now
+constexpr double kRisk = 0.1;       // probability of a worse guess
 constexpr double kStaying = 0.002;  // of the rate, that a change must gain
 constexpr double kEasing = 0.0002;  // of the rate, to only remove actors, which risks little
 
@@ -36,39 +34,13 @@ bool no_more(const Allocation& few, const Allocation& many) {
                     std::less_equal<>());
 }
 
-// The worlds in which candidates are judged: costs drawn from the estimate.
-struct Worlds {
-  explicit Worlds(const PipelineEstimate& known) {
-    for (std::uint64_t w = 0; w < kWorlds; ++w) costs.push_back(known.sample(w));
-    for (const StageEstimate& stage : known.stages()) noise.push_back(stage.noise());
-  }
-
-  Planned judged(const PipelineEstimate& known, Allocation allocation) const {
-    double sum = 0;
-    double square = 0;
-    for (const auto& world : costs) {
-      const double rate = expected_rate(world, noise, allocation.actors,
-                                        {known.cpus(), known.trainer_rate(), known.loss_scale()});
-      sum += rate;
-      square += rate * rate;
-    }
-    const double mean = sum / kWorlds;
-    const double variance = std::max(0.0, square / kWorlds - mean * mean);
-    return {.allocation = std::move(allocation),
-            .expected_splits_per_second = mean,
-            .uncertainty = std::sqrt(variance) / mean};
-  }
-
-  std::vector<std::vector<StageCost>> costs;
-  std::vector<double> noise;
-};
-
 // The most actors of a stage, no fewer than `stands`, with which splits take longer than bearable
 // only with probability kRisk: an actor that was too much can go only when its split is done.
 std::uint32_t safe_actors(const StageEstimate& stage, const StageCost& cost, std::uint32_t stands,
                           std::uint32_t most) {
   const double now = cost.slow(stands);
   const double times = std::max(kBlocked / cost.seconds, kLonger * now);
+  if (stage.risk(most, times) <= kRisk) return most;
   std::uint32_t safe = stands;
   while (safe < most) {
     const std::uint32_t middle = safe + (most - safe + 1) / 2;
@@ -101,11 +73,9 @@ PipelineDescription within_reach(PipelineDescription reach, const PipelineEstima
   return reach;
 }
 
-bool fits(const PipelineDescription& description, const Allocation& allocation,
-          const Limits& limits) {
-  Allocation least = allocation;
-  least.prefetch = 1;
-  return within(description, least, {description.max_actors, limits.memory_bytes});
+bool fits(const PipelineDescription& description, Allocation allocation, const Limits& limits) {
+  allocation.prefetch = 1;
+  return within(description, allocation, {description.max_actors, limits.memory_bytes});
 }
 
 /// The fewest actors with which the stages carry a rate, within bounds.
@@ -122,14 +92,15 @@ class Carriers {
 
   /// For `rate` times `headroom`; where memory is too small, for the most headroom that fits.
   Allocation fitting(double rate, double headroom) const {
+    const Bounds bounds{reach_.max_actors, limits_.memory_bytes};
     Allocation most = carrying(rate, headroom);
-    if (fits(reach_, most, limits_)) return most;
+    if (within(reach_, most, bounds)) return most;
     double low = 0;
     Allocation found = one_each(reach_);
     for (int i = 0; i < 8; ++i) {
       const double middle = (low + headroom) / 2;
       Allocation tried = carrying(rate, middle);
-      if (fits(reach_, tried, limits_)) {
+      if (within(reach_, tried, bounds)) {
         low = middle;
         found = std::move(tried);
       } else {
@@ -140,7 +111,8 @@ class Carriers {
   }
 
  private:
-  // A stage that cannot reach the rate has the actors with which it is fastest.
+  // With one item of prefetch. A stage that cannot reach the rate has the actors with which it is
+  // fastest.
   Allocation carrying(double rate, double headroom) const {
     Allocation carried{.prefetch = 1};
     carried.actors.reserve(stages_.size());
@@ -182,19 +154,15 @@ Allocation safe_step(const PipelineEstimate& known, Allocation wanted, const All
 
 Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
                       const Allocation& current) const {
-  const Worlds worlds(known);
+  const PossibleWorlds worlds(known);
+  const Judge judge(description_, reward_, limits, worlds);
   const PipelineDescription reach = within_reach(description_, known, current);
   std::vector<std::vector<StageCost>> guesses{known.mean()};
-  for (std::uint64_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs[w]);
+  for (std::size_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs(w));
 
-  Planned best = worlds.judged(known, current);
-  const auto value = [&](const Planned& planned) {
-    return planned.expected_splits_per_second *
-           (1 - price(reward_, description_, limits, planned.allocation) +
-            kCuriosity * planned.uncertainty);
-  };
+  Planned best = judge.judged(current);
   const double stays =
-      fits(description_, current, limits) ? value(best) : -best.expected_splits_per_second;
+      fits(description_, current, limits) ? judge.value(best) : -best.expected_splits_per_second;
   double best_value = stays;
   std::vector<Allocation> judged;  // often many headrooms need the same actors
   for (const auto& costs : guesses) {
@@ -208,11 +176,13 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
       Allocation candidate = carriers.fitting(rate, headroom);
       if (std::ranges::find(judged, candidate) != judged.end()) continue;
       judged.push_back(candidate);
-      Planned tried = worlds.judged(known, std::move(candidate));
+      const double needed = no_more(candidate, current) ? kEasing : kStaying;
+      const double least = std::max(best_value, stays * (1 + needed));
+      if (!judge.may_exceed(candidate, least)) continue;
+      Planned tried = judge.judged(std::move(candidate));
       tried.headroom = headroom;
-      const double needed = no_more(tried.allocation, current) ? kEasing : kStaying;
-      if (value(tried) <= std::max(best_value, stays * (1 + needed))) continue;
-      best_value = value(tried);
+      if (judge.value(tried) <= least) continue;
+      best_value = judge.value(tried);
       best = std::move(tried);
     }
   }
