@@ -75,33 +75,23 @@ std::vector<double> prior() {
   return weights;
 }
 
-double sum_of(const std::vector<double>& weights) {
-  return std::accumulate(weights.begin(), weights.end(), 0.0);
-}
-
 // If the number of actors changed as well, the surprise may mean that the belief about contention
 // is wrong: replaces half of the belief by the prior.
 void doubt(std::vector<double>& weights) {
   static const std::vector<double> before = prior();
-  const double sum = sum_of(weights);
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (std::size_t h = 0; h < kHypotheses; ++h) {
     weights[h] = 0.5 * (weights[h] / sum + before[h]);
   }
 }
 
-void normalise(std::vector<double>& weights, double sum) {
+void normalise(std::vector<double>& weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) weight = weight / sum + kFloor;
 }
 
-// Multiplies the weights by the exponentials; returns their sum. One loop, since the additions wait
-// for one another, and meanwhile the next exponentials are computed.
-double multiply(std::vector<double>& weights, std::span<const double> exponents) {
-  double sum = 0;
-  for (std::size_t h = 0; h < kHypotheses; ++h) {
-    weights[h] *= std::exp(exponents[h]);
-    sum += weights[h];
-  }
-  return sum;
+double variance_of(double mean, double mean_square) {
+  return std::max(0.0, mean_square - mean * mean);
 }
 
 // The least of the squares, in lanes that do not wait for one another.
@@ -120,7 +110,13 @@ double least_square(std::span<const double, kHypotheses> values) {
 
 }  // namespace
 
-ContentionFit::ContentionFit() : weights_(prior()), log_seconds_(kHypotheses, 0) { summarise(); }
+ContentionFit::ContentionFit()
+    : weights_(prior()),
+      log_seconds_(kHypotheses, 0),
+      seconds_(kHypotheses, 1),
+      log_slows_(kHypotheses, 0) {
+  summarise();
+}
 
 // Whether the last residuals together show what each of them alone could hide: intervals with few
 // and long splits vary so much that a change of the work has to be seen over several.
@@ -144,9 +140,8 @@ double ContentionFit::likelihood(std::span<const double> residuals, double varia
 
 // A cluster has hundreds of stages, most of them with the same actors as before.
 void ContentionFit::slow_with(double actors) {
-  if (actors == slows_of_ && !log_slows_.empty()) return;
+  if (actors == slows_of_) return;
   slows_of_ = actors;
-  log_slows_.resize(kHypotheses);
   for (std::size_t h = 0; h < kHypotheses; ++h) log_slows_[h] = log_slow(h, actors);
 }
 
@@ -192,16 +187,17 @@ bool ContentionFit::observe(double actors, double seconds, double variance, doub
     log_seconds_[h] += residuals[h] * before / expected;
     residuals[h] = -0.5 * news * (residuals[h] * residuals[h] - least) / expected;
   }
-  normalise(weights_, multiply(weights_, residuals));
+  for (std::size_t h = 0; h < kHypotheses; ++h) weights_[h] *= std::exp(residuals[h]);
+  normalise(weights_);
   precision_ = 1 / before + 1 / noise;
   summarise();
   return false;
 }
 
 void ContentionFit::renew(double actors, double seconds, double variance) {
-  for (std::size_t h = 0; h < kHypotheses; ++h) {
-    log_seconds_[h] = std::log(seconds) - log_slow(h, actors);
-  }
+  slow_with(actors);
+  const double log_time = std::log(seconds);
+  for (std::size_t h = 0; h < kHypotheses; ++h) log_seconds_[h] = log_time - log_slows_[h];
   actors_ = actors;
   steady_ = 0;
   precision_ = 1 / (variance + kModelVariance);
@@ -210,9 +206,10 @@ void ContentionFit::renew(double actors, double seconds, double variance) {
 }
 
 void ContentionFit::outlast(double actors, double seconds) {
+  slow_with(actors);
   const double waited = std::log(seconds);
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    const double short_by = std::max(0.0, waited - log_seconds_[h] - log_slow(h, actors));
+    const double short_by = std::max(0.0, waited - log_seconds_[h] - log_slows_[h]);
     const double sigmas = short_by / kOutlastDeviation;
     // Either the hypothesis is wrong, or the work has grown, which a hypothesis that was never
     // likely is not to explain away.
@@ -221,45 +218,52 @@ void ContentionFit::outlast(double actors, double seconds) {
     log_seconds_[h] += short_by * kGrown / (as_before + kGrown);
     if (short_by > 0) steady_ = 0;
   }
-  normalise(weights_, sum_of(weights_));
+  normalise(weights_);
   summarise();
 }
 
 void ContentionFit::question(double actors) {
-  double sum = 0;
+  slow_with(actors);
   double time = 0;
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    sum += weights_[h];
-    time += weights_[h] * (log_seconds_[h] + log_slow(h, actors));
+    time += weights_[h] * (log_seconds_[h] + log_slows_[h]);
   }
-  for (std::size_t h = 0; h < kHypotheses; ++h) log_seconds_[h] = time / sum - log_slow(h, actors);
+  for (std::size_t h = 0; h < kHypotheses; ++h) log_seconds_[h] = time / sum_ - log_slows_[h];
   doubt(weights_);
   weigh();
   summarise();
 }
 
-// Called after every change of the weights or the scales: the mean is asked for more often.
+// Called after every change of the weights or the scales: what it computes is asked for more often.
+// The sums have a loop without calls, so that they stay in registers.
 void ContentionFit::summarise() {
   double sum = 0;
   double seconds = 0;
   double alpha = 0;
   double beta = 0;
+  double mean = 0;
+  double square = 0;
+  for (std::size_t h = 0; h < kHypotheses; ++h) seconds_[h] = std::exp(log_seconds_[h]);
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    const double share = weights_[h] * std::exp(log_seconds_[h]);
+    const double share = weights_[h] * seconds_[h];
     sum += weights_[h];
     seconds += share;
     alpha += share * kGrid.alpha[h];
     beta += share * kGrid.beta[h];
+    const double at = log_seconds_[h] + log_slows_[h];
+    mean += weights_[h] * at;
+    square += weights_[h] * at * at;
   }
   sum_ = sum;
   mean_ = {.seconds = seconds / sum, .alpha = alpha / seconds, .beta = beta / seconds};
+  log_variance_ = variance_of(mean / sum, square / sum);
 }
 
 StageCost ContentionFit::sample(double u) const {
   double left = u * sum_;
   std::size_t h = 0;
   while (h + 1 < kHypotheses && left >= weights_[h]) left -= weights_[h++];
-  return law(h, std::exp(log_seconds_[h]));
+  return law(h, seconds_[h]);
 }
 
 // The more a hypothesis contends, the longer its services: of the hypotheses with one alpha, those
@@ -275,16 +279,20 @@ double ContentionFit::risk(double actors, double times) const {
 }
 
 double ContentionFit::spread(double actors) const {
+  const double variance = actors == slows_of_ ? log_variance_ : log_variance(actors);
+  return std::sqrt(variance + (seen() ? 1 / precision_ : 1.0));
+}
+
+// Over the hypotheses, of the logarithm of the service time.
+double ContentionFit::log_variance(double actors) const {
   double mean = 0;
   double square = 0;
-  const bool known = actors == slows_of_ && !log_slows_.empty();
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    const double at = log_seconds_[h] + (known ? log_slows_[h] : log_slow(h, actors));
+    const double at = log_seconds_[h] + log_slow(h, actors);
     mean += weights_[h] * at;
     square += weights_[h] * at * at;
   }
-  mean /= sum_;
-  return std::sqrt(std::max(0.0, square / sum_ - mean * mean) + (seen() ? 1 / precision_ : 1.0));
+  return variance_of(mean / sum_, square / sum_);
 }
 
 std::vector<double> ContentionFit::save() const {
@@ -301,7 +309,7 @@ bool ContentionFit::restore(const std::vector<double>& saved) {
   const auto half = saved.begin() + kHypotheses;
   if (std::any_of(saved.begin(), half, [](double weight) { return weight <= 0; })) return false;
   weights_.assign(saved.begin(), half);
-  normalise(weights_, sum_of(weights_));
+  normalise(weights_);
   log_seconds_.assign(half, saved.end());
   precision_ = 1 / kRestored;
   summarise();

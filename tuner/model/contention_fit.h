@@ -66,20 +66,25 @@ class ContentionFit {
  private:
   void summarise();
   void slow_with(double actors);
+  double log_variance(double actors) const;
   bool strays(double residual, double variance);
   double likelihood(std::span<const double> residuals, double variance) const;
 
+  // By hypothesis.
   std::vector<double> weights_;
-  std::vector<double> log_seconds_;
-  std::vector<double> log_slows_ = {};  // by hypothesis: the logarithm of slow() with
-  double slows_of_ = 0;                 // so many actors
-  StageCost mean_;                      // of weights_ and log_seconds_
-  double sum_ = 0;                      // of weights_
-  double precision_ = 0;                // of log_seconds_, the same for all hypotheses
-  double actors_ = 0;                   // of the last interval with splits
-  bool unsettled_ = false;              // the last interval showed a change and held both regimes
-  int steady_ = 0;                      // intervals since the scale was learned anew
-  int excused_ = 0;  // surprises since the last doubt that may be the rest of a change
+  std::vector<double> log_seconds_;  // of one actor alone
+  std::vector<double> seconds_;      // the same
+  std::vector<double> log_slows_;    // the logarithm of slow() with
+  double slows_of_ = 1;              // so many actors
+
+  StageCost mean_;           // of weights_ and seconds_
+  double sum_ = 0;           // of weights_
+  double log_variance_ = 0;  // over the hypotheses, of the time with slows_of_ actors
+  double precision_ = 0;     // of log_seconds_, the same for all hypotheses
+  double actors_ = 0;        // of the last interval with splits
+  bool unsettled_ = false;   // the last interval showed a change and held both regimes
+  int steady_ = 0;           // intervals since the scale was learned anew
+  int excused_ = 0;          // surprises since the last doubt that may be the rest of a change
   double evidence_ = 0;
   bool weighs_ =
       false;            // since the first weigh(): it costs time, and most stages are never doubted

@@ -33,6 +33,16 @@ TEST_CASE("a few numbers of actors show how a stage contends", "[tuner][model]")
   CHECK(fit.spread(26) < 0.03);
 }
 
+TEST_CASE("the spread with the actors last seen is that with about as many", "[tuner][model]") {
+  ContentionFit fit;
+  fit.observe(1, 0.2, kLittle);
+  fit.observe(40, 0.5, 0.3);
+  CHECK(fit.spread(40) > 0.1);
+  CHECK(fit.spread(40) == Approx(fit.spread(40 + 1e-6)));
+  fit.outlast(30, 0.9);
+  CHECK(fit.spread(30) == Approx(fit.spread(30 + 1e-6)));
+}
+
 TEST_CASE("times explained by more actors are not a change of the work", "[tuner][model]") {
   ContentionFit fit;
   CHECK_FALSE(fit.observe(1, 0.2, kLittle));
