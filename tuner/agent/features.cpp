@@ -72,7 +72,8 @@ void fill_stage(const View& view, const PipelineDescription& description, std::s
   for (std::size_t f = 0; f < raw.size(); ++f) row[f] = scaled(raw[f], -1, 2);
 }
 
-void fill_pipeline(const View& view, const PipelineDescription& description, Features& row) {
+// The features that all rows share.
+Features pipeline_features(const View& view, const PipelineDescription& description) {
   const Observation& seen = view.seen;
   const Allocation& base = view.base.allocation;
   const auto count = static_cast<double>(view.costs.size());
@@ -108,7 +109,9 @@ void fill_pipeline(const View& view, const PipelineDescription& description, Fea
       headroom,
       least,
       std::log2(1.0 + base.prefetch) / 6};
+  Features row{};
   for (std::size_t f = 0; f < raw.size(); ++f) row[kStageFeatures + f] = scaled(raw[f], -1, 2);
+  return row;
 }
 
 }  // namespace
@@ -116,11 +119,8 @@ void fill_pipeline(const View& view, const PipelineDescription& description, Fea
 std::vector<Features> features_of(const PipelineDescription& description, const Observation& seen,
                                   const PipelineEstimate& known, const Planned& base) {
   const View view(seen, known, base);
-  std::vector<Features> rows(description.stages.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    fill_stage(view, description, i, rows[i]);
-    fill_pipeline(view, description, rows[i]);
-  }
+  std::vector<Features> rows(description.stages.size(), pipeline_features(view, description));
+  for (std::size_t i = 0; i < rows.size(); ++i) fill_stage(view, description, i, rows[i]);
   return rows;
 }
 
