@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tuner/model/carriers.h"
 #include "tuner/model/judge.h"
 #include "tuner/model/possible_worlds.h"
 #include "tuner/plan/plan.h"
@@ -17,8 +18,6 @@ namespace {
 
 constexpr std::size_t kWorldPlans = 2;  // possible worlds for which candidates are made
 constexpr std::array kHeadrooms{1.0, 1.03, 1.06, 1.1, 1.15, 1.22, 1.35, 1.6, 2.0, 3.0};
-constexpr double kLimitHeadroom =
-    1.3;  // of a stage at a rate limit: no start is missed, and the limit's end is noticed
 constexpr double kPrecision = 1e-4;
 constexpr double kGuessed = 2;      // times the actors with which splits were measured
 constexpr double kNear = 1.25;      // times those actors, that are no bad guess
@@ -78,59 +77,6 @@ bool fits(const PipelineDescription& description, Allocation allocation, const L
   return within(description, allocation, {description.max_actors, limits.memory_bytes});
 }
 
-/// The fewest actors with which the stages carry a rate, within bounds.
-class Carriers {
- public:
-  Carriers(const PipelineDescription& reach, std::span<const StageCost> costs, const Limits& limits)
-      : reach_(reach), limits_(limits) {
-    for (std::size_t i = 0; i < costs.size(); ++i) {
-      StageCost unlimited = costs[i];
-      most_rates_.push_back(std::exchange(unlimited.max_rate, 0));
-      stages_.emplace_back(unlimited, reach.stages[i].max_actors);
-    }
-  }
-
-  /// For `rate` times `headroom`; where memory is too small, for the most headroom that fits.
-  Allocation fitting(double rate, double headroom) const {
-    const Bounds bounds{reach_.max_actors, limits_.memory_bytes};
-    Allocation most = carrying(rate, headroom);
-    if (within(reach_, most, bounds)) return most;
-    double low = 0;
-    Allocation found = one_each(reach_);
-    for (int i = 0; i < 8; ++i) {
-      const double middle = (low + headroom) / 2;
-      Allocation tried = carrying(rate, middle);
-      if (within(reach_, tried, bounds)) {
-        low = middle;
-        found = std::move(tried);
-      } else {
-        headroom = middle;
-      }
-    }
-    return found;
-  }
-
- private:
-  // With one item of prefetch. A stage that cannot reach the rate has the actors with which it is
-  // fastest.
-  Allocation carrying(double rate, double headroom) const {
-    Allocation carried{.prefetch = 1};
-    carried.actors.reserve(stages_.size());
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-      double wanted = rate * headroom;
-      if (most_rates_[i] > 0) wanted = std::min(wanted, most_rates_[i] * kLimitHeadroom);
-      const std::uint32_t enough = stages_[i].fewest(wanted);
-      carried.actors.push_back(enough > 0 ? enough : stages_[i].fastest());
-    }
-    return carried;
-  }
-
-  const PipelineDescription& reach_;
-  const Limits& limits_;
-  std::vector<ActorsForRate> stages_;  // without their rate limits
-  std::vector<double> most_rates_;     // 0: no limit
-};
-
 std::uint32_t prefetch_for(const PipelineDescription& description, const Allocation& allocation,
                            const Limits& limits) {
   if (description.prefetch_item_bytes == 0) return 1;
@@ -171,9 +117,9 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
                             .prefetch = 1,
                             .precision = kPrecision};
     const double rate = best_allocation(reach, costs, bounds).splits_per_second;
-    const Carriers carriers(reach, costs, limits);
+    Carriers carriers(reach, costs, limits.memory_bytes, rate);
     for (const double headroom : kHeadrooms) {
-      Allocation candidate = carriers.fitting(rate, headroom);
+      Allocation candidate = carriers.fitting(headroom);
       if (std::ranges::find(judged, candidate) != judged.end()) continue;
       judged.push_back(candidate);
       const double needed = no_more(candidate, current) ? kEasing : kStaying;
