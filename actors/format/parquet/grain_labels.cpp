@@ -54,7 +54,7 @@ bool GrainLabels::write_all(std::size_t rows, const Place& to) const {
     return sound;
   }
   for (std::size_t row = 0; row < rows; ++row) {
-    to.label[row] = static_cast<float>(from[row]);
+    to.label[row] = from[row] == 1 ? 1.0F : 0.0F;  // -0, too
     sound &= (from[row] == 0) | (from[row] == 1);
   }
   return sound;

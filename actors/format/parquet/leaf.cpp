@@ -45,7 +45,7 @@ struct Node {
   bool is_list = false;  ///< It is marked as a list, so that the two levels below have no names.
   bool is_map = false;
   bool in_list = false;     ///< It, or a node above, is repeated or marked as a list.
-  bool of_structs = false;  ///< A list's items have several fields.
+  bool of_structs = false;  ///< A list's items have fields.
 };
 
 class Schema {
@@ -108,6 +108,7 @@ bool logical_meaning(const SchemaElement& element, Leaf& leaf) {
     leaf.meaning = type.integer->is_signed ? Meaning::kSigned : Meaning::kUnsigned;
   } else if (type.time) {
     leaf.meaning = Meaning::kOther;
+    leaf.type += " (time of day)";
   } else {
     return false;
   }
@@ -128,6 +129,7 @@ bool converted_meaning(const SchemaElement& element, Leaf& leaf) {
     leaf.per_second = type == kTimestampMillis ? 1'000 : 1'000'000;
   } else if (type == kTimeMillis || type == kTimeMicros || type == kInterval) {
     leaf.meaning = Meaning::kOther;
+    leaf.type += type == kInterval ? " (interval)" : " (time of day)";
   } else if (type >= kUint8 && type <= kUint64 && whole) {
     leaf.meaning = Meaning::kUnsigned;
   } else {
@@ -179,6 +181,12 @@ void Schema::add_leaf(const SchemaElement& element, const Node& node) {
   if (node.repetition > 1) leaf.type = "a list of lists";
   if (node.is_map || node.of_structs || node.repetition > 1) leaf.meaning = Meaning::kOther;
   if (leaf.is_list() && leaf.meaning != Meaning::kOther) leaf.type = "a list of " + leaf.type;
+  // A map and a list of structs are refused by their own name, which their first leaf has.
+  const bool has_fields = node.is_map || node.of_structs;
+  const std::string before = leaves_.empty() ? "" : leaves_.back().name;
+  if (has_fields && (before == leaf.name || before.starts_with(leaf.name + "."))) {
+    leaf.name += "." + element.name;
+  }
   leaves_.push_back(std::move(leaf));
 }
 
@@ -194,7 +202,7 @@ Status Schema::read(const Node& parent, unsigned depth) {
   node.repetition += repetition == kRepeated ? 1U : 0U;
   node.is_list = is_list(element);
   node.is_map |= is_map(element);
-  node.in_list |= node.is_list || repetition == kRepeated;
+  node.in_list |= node.is_list || node.is_map || repetition == kRepeated;
   // Below a list's own name are "list" and "element", or only one of them, whatever they are
   // called.
   if (!parent.in_list) node.name += (parent.name.empty() ? "" : ".") + element.name;
@@ -205,7 +213,8 @@ Status Schema::read(const Node& parent, unsigned depth) {
     add_leaf(element, node);
     return {};
   }
-  node.of_structs |= node.in_list && children > 1;
+  const bool is_item = parent.in_list && repetition != kRepeated && !node.is_list;
+  node.of_structs |= node.in_list && !node.is_map && (children > 1 || is_item);
   for (std::int32_t i = 0; i < children; ++i) {
     if (auto status = read(node, depth + 1); !status) return status;
   }
