@@ -13,7 +13,7 @@ inline std::optional<float> label_of(double value, const std::optional<double>& 
     return value >= *threshold ? 1.0F : 0.0F;
   }
   if (value != 0 && value != 1) return std::nullopt;
-  return static_cast<float>(value);
+  return value == 1 ? 1.0F : 0.0F;  // -0, too
 }
 
 /// Whether a row may have this weight; any other value, and none at all, damages the row.

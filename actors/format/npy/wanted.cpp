@@ -79,6 +79,10 @@ Status check_rest(const Wanted& wanted, const Trio& trio, const std::vector<Trio
   return {};
 }
 
+std::string columns_text(std::uint32_t dense, std::uint32_t sparse) {
+  return std::to_string(dense) + " dense and " + std::to_string(sparse) + " sparse columns";
+}
+
 }  // namespace
 
 Result<Wanted> choose_wanted(const ColumnSpec& spec, const Trio& first) {
@@ -86,7 +90,11 @@ Result<Wanted> choose_wanted(const ColumnSpec& spec, const Trio& first) {
   auto choice = choose_columns(with_defaults(spec, first), names);
   if (!choice) return pass(choice);
   if (auto status = check_kinds(*choice, first, names); !status) return pass(status);
-  Wanted wanted{.choice = std::move(*choice), .columns = {kLabel}, .names = {}};
+  Wanted wanted{.choice = std::move(*choice),
+                .columns = {kLabel},
+                .names = {},
+                .dense = first.dense,
+                .sparse = first.sparse};
   const ColumnChoice& chosen = wanted.choice;
   auto& columns = wanted.columns;
   columns.insert(columns.end(), chosen.dense.begin(), chosen.dense.end());
@@ -102,17 +110,14 @@ Result<Wanted> choose_wanted(const ColumnSpec& spec, const Trio& first) {
 }
 
 Result<std::vector<TrioColumn>> find_wanted(const Wanted& wanted, const Trio& trio) {
-  const std::vector<std::string> names = trio.names();
-  std::vector<TrioColumn> found;
-  for (const std::string& name : wanted.names) {
-    const auto at = std::ranges::find(names, name);
-    if (at == names.end()) {
-      return fail(Code::kInvalid, trio.path + " has no column \"" + name +
-                                      "\"; its trio has I1 to I" + std::to_string(trio.dense) +
-                                      " and C1 to C" + std::to_string(trio.sparse));
-    }
-    found.push_back(*trio.column(static_cast<std::size_t>(at - names.begin())));
+  if (trio.dense != wanted.dense || trio.sparse != wanted.sparse) {
+    return fail(Code::kInvalid, trio.path + ": its trio has " +
+                                    columns_text(trio.dense, trio.sparse) + ", and the first one " +
+                                    columns_text(wanted.dense, wanted.sparse) +
+                                    "; all trios need the same columns");
   }
+  std::vector<TrioColumn> found;
+  for (const std::size_t column : wanted.columns) found.push_back(*trio.column(column));
   if (auto status = check_rest(wanted, trio, found); !status) return pass(status);
   return found;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct Wanted {
   /// In the order of a unit's head: label, dense, sparse, weight, extra. Numbers in Trio::names().
   std::vector<std::size_t> columns;
   std::vector<std::string> names;  ///< Of `columns`.
+  std::uint32_t dense = 0;         ///< Number of columns I1… of the first trio.
+  std::uint32_t sparse = 0;        ///< Number of columns C1… of it.
 
   std::size_t first_sparse() const { return 1 + choice.dense.size(); }
   std::size_t weight() const { return first_sparse() + choice.sparse.size(); }
@@ -28,7 +31,7 @@ struct Wanted {
 Result<Wanted> choose_wanted(const ColumnSpec& spec, const Trio& first);
 
 /// Returns the wanted columns of a trio, in the order of Wanted::columns. kInvalid, beginning with
-/// the path, when it lacks one or has it with another type.
+/// the path, when it has other columns than the first trio, or one of them with another type.
 Result<std::vector<TrioColumn>> find_wanted(const Wanted& wanted, const Trio& trio);
 
 }  // namespace forebay::npy
