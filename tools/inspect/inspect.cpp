@@ -46,13 +46,22 @@ Result<FileReport> inspect_index(const std::string& path) {
   return report_index(path, *index);
 }
 
+tl::unexpected<Error> unknown(const FileSample& sample) {
+  return fail(Code::kInvalid, sample.path +
+                                  ": not a data file, state, index, decision log, manifest, "
+                                  "quarantine or job; it begins \"" +
+                                  printable(sample.text().substr(0, 200), 40) + "\"");
+}
+
 Result<FileReport> inspect_json(const FileSample& sample) {
   if (is_decision_log(sample.text())) return report_decisions(sample.path);
   const std::string text(sample.text());
   if (auto manifest = report_manifest(sample.path, text)) return manifest;
   auto state = parse_loader_state(text, sample.path);
-  if (!state) return pass(state);
-  return report_state(sample.path, *state);
+  if (state) return report_state(sample.path, *state);
+  // Every state has a fingerprint; other JSON is no damaged one.
+  if (text.find("\"fingerprint\"") == std::string::npos) return unknown(sample);
+  return pass(state);
 }
 
 /// Returns whether the sample is TOML with tables, like a job file. Data files are not TOML.
@@ -66,13 +75,6 @@ Result<FileReport> inspect_job(const std::string& path) {
   auto job = load_job(path, {}, {.cpus = available_cpus(), .memory_bytes = available_memory() / 2});
   if (!job) return pass(job);
   return report_job(path, *job);
-}
-
-tl::unexpected<Error> unknown(const FileSample& sample) {
-  return fail(Code::kInvalid, sample.path +
-                                  ": not a data file, state, index, decision log, manifest, "
-                                  "quarantine or job; it begins \"" +
-                                  printable(sample.text().substr(0, 200), 40) + "\"");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kMostColumns = 10'000;
 constexpr std::size_t kRowsForShape = 100;
 constexpr double kEnoughAgree = 0.9;
+constexpr double kEnoughBelowHeader = 0.7;  // a file whose damage somebody looks for
 using Values = ColumnGuess::Values;
 
 /// Calls `look` for each complete row until it returns false.
@@ -31,36 +32,9 @@ void each_row(std::string_view text, char delimiter, WholeText whole,
   }
 }
 
-/// Returns the number of fields per row if it is at least 2 and nearly all of the first rows have
-/// it; otherwise 0.
-std::size_t width_with(std::string_view text, char delimiter, WholeText whole) {
-  std::size_t width = 0;
-  std::size_t rows = 0;
-  std::size_t agree = 0;
-  each_row(text, delimiter, whole, [&](const CsvRow& row) {
-    if (rows == 0) width = row.num_fields();
-    agree += row.num_fields() == width && row.damage().what == nullptr ? 1 : 0;
-    return ++rows < kRowsForShape;
-  });
-  const bool sound = rows >= 2 && width >= 2 && width <= kMostColumns &&
-                     static_cast<double>(agree) >= kEnoughAgree * static_cast<double>(rows);
-  return sound ? width : 0;
-}
-
 bool is_number(std::string_view text) {
   float ignored = 0;
   return read_decimal(text, ignored);
-}
-
-bool is_whole(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-Values values_of(std::string_view text) {
-  if (text == "0" || text == "1" || text == "0.0" || text == "1.0") return Values::kBinary;
-  if (is_whole(text)) return Values::kWhole;
-  return is_number(text) ? Values::kNumber : Values::kText;
 }
 
 /// Returns whether the first row is a header: no field is a number and no name occurs twice (the
@@ -72,6 +46,37 @@ bool is_header(const CsvRow& row) {
     if (is_number(name) || (!name.empty() && !names.insert(name).second)) return false;
   }
   return !names.empty();
+}
+
+/// Returns the number of fields per row if it is at least 2 and nearly all of the first rows have
+/// it (most of them, below a header); otherwise 0.
+std::size_t width_with(std::string_view text, char delimiter, WholeText whole) {
+  std::size_t width = 0;
+  std::size_t rows = 0;
+  std::size_t agree = 0;
+  double enough = kEnoughAgree;
+  each_row(text, delimiter, whole, [&](const CsvRow& row) {
+    if (rows == 0) {
+      width = row.num_fields();
+      if (is_header(row)) enough = kEnoughBelowHeader;
+    }
+    agree += row.num_fields() == width && row.damage().what == nullptr ? 1 : 0;
+    return ++rows < kRowsForShape;
+  });
+  const bool sound = rows >= 2 && width >= 2 && width <= kMostColumns &&
+                     static_cast<double>(agree) >= enough * static_cast<double>(rows);
+  return sound ? width : 0;
+}
+
+bool is_whole(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+Values values_of(std::string_view text) {
+  if (text == "0" || text == "1" || text == "0.0" || text == "1.0") return Values::kBinary;
+  if (is_whole(text)) return Values::kWhole;
+  return is_number(text) ? Values::kNumber : Values::kText;
 }
 
 class Columns {

@@ -62,9 +62,17 @@ TEST_CASE("text whose rows do not agree is no table", "[tools][inspect]") {
   CHECK_FALSE(guess(""));
 }
 
+TEST_CASE("below a header a table may have a damaged row among few", "[tools][inspect]") {
+  const auto table = guess("click,p,i\n1,2,3\n0,1\n1,2,4\n");
+  REQUIRE(table);
+  CHECK(table->columns.size() == 3);
+  CHECK(table->columns[2].repeats.rows == 2);
+  CHECK_FALSE(guess("1,2,3\n0,1\n1,2,4\n"));
+}
+
 TEST_CASE("a last row that may be cut off is left out", "[tools][inspect]") {
   CHECK(guess("a,b\n1,2\n3,4\n5", WholeText::kNo)->rows == 2);
-  CHECK(guess("a,b\n1,2\n3,4\n5", WholeText::kYes) == std::nullopt);
+  CHECK(guess("1,2\n3,4\n5", WholeText::kYes) == std::nullopt);
   CHECK(guess("a,b\n1,2\n3,4", WholeText::kYes)->rows == 2);
 }
 
