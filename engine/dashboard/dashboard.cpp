@@ -106,8 +106,8 @@ std::string Dashboard::announcement() const {
   }
   if (!is_loopback(options_.host)) {
     text +=
-        "\ndashboard: the page is not encrypted: whoever can read the network between it and a "
-        "browser can read the page and its token";
+        " (not encrypted: whoever can read the network between it and a browser can read the page "
+        "and its token)";
   }
   return text;
 }

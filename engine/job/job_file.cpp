@@ -69,7 +69,7 @@ Result<TransformSpec> read_transform(const JobDocument::Transform& from, std::si
     if (auto read = read_transform_key(key, given, number, spec); !read) return pass(read);
   }
   if (spec.op.empty()) {
-    return fail(Code::kInvalid, from.where + ": transform " + std::to_string(number) +
+    return fail(Code::kInvalid, from.where + ": transform " + std::to_string(number + 1) +
                                     " has no op; see forebay inspect --ops");
   }
   return spec;

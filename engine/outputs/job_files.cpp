@@ -56,8 +56,8 @@ std::vector<Output> outputs_of(const JobSpec& job, const std::string& command) {
     outputs.push_back({.name = "run.dir", .path = job.run.dir + "/" + name, .kind = kind});
   };
   for (const char* name : {"lock", "quarantine.tsv", "quarantine-evaluate.tsv", "address",
-                           "threads.jsonl", "record.json", "decisions.jsonl", "decisions.1.jsonl",
-                           "decisions.2.jsonl", "decisions.3.jsonl"}) {
+                           "threads.jsonl", "record.json", "plan", "decisions.jsonl",
+                           "decisions.1.jsonl", "decisions.2.jsonl", "decisions.3.jsonl"}) {
     add(name, Kind::kFile);
   }
   add("logs/" + command + ".log", Kind::kFile);

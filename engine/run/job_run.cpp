@@ -129,6 +129,7 @@ Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, cons
   if (!plan) return pass(plan);
   run->plan_ = std::make_unique<TransformPlan>(std::move(*plan));
   recall_plan_costs(plan_costs_path(job.run.dir), *run->plan_);
+  run->announce_too_few_rows(hooks);
   run->quarantine_path_ = job.run.dir + (rows == Rows::kEvaluationFiles ? "/quarantine-evaluate.tsv"
                                                                         : "/quarantine.tsv");
   if (!hooks.share.is_all()) {
@@ -136,6 +137,15 @@ Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, cons
     run->begin_.of_ranks = true;
   }
   return run;
+}
+
+void JobRun::announce_too_few_rows(const Hooks& hooks) const {
+  const std::uint64_t rows = dataset_->rows();
+  if (!order_.drop_last || rows >= order_.batch_size || !hooks.announce) return;
+  hooks.announce(
+      "no batch can be made: order.drop_last leaves out the last batch, and the dataset's " +
+      std::to_string(rows) +
+      " rows are fewer than order.batch_size = " + std::to_string(order_.batch_size));
 }
 
 Status JobRun::count() {

@@ -165,6 +165,7 @@ class JobRun {
   JobRun(const JobSpec& job, Rows rows, const Hooks& hooks)
       : job_(job), rows_(rows), share_(hooks.share), lists_once_(hooks.lists_once) {}
   RowFilter filter() const;
+  void announce_too_few_rows(const Hooks& hooks) const;
   Status count();
   Result<Position> position_of(const LoaderState& saved);
   Status open_quarantine();

@@ -40,7 +40,7 @@ std::optional<std::uint64_t> operator_number(const std::string& key) {
 Result<JobSpec> job_with(const std::string& key, const std::string& value) {
   JobDocument document;
   if (auto read = apply_set(document, key + "=" + value); !read) return pass(read);
-  document.values.at(key).where = "forebay set";
+  document.values.at(key).where = "set";
   JobSpec job;
   if (auto known = read_keys(document, job); !known) return pass(known);
   return job;

@@ -1,4 +1,5 @@
 """Where a job's time goes, what a change would bring, and what a run costs."""
+import json
 import os
 import signal
 import time
@@ -62,7 +63,7 @@ class Analyze(Scenario):
         running.signal(signal.SIGINT)
         finished = running.wait(30)
         self.assertEqual(finished.status, 130, finished)
-        self.assertEqual(finished.out, "")
+        self.assertEqual(json.loads(finished.out), {"stopped": True})
 
     def test_lines_for_people_end_with_three_things_to_do(self):
         finished = self.spinning(10).run("analyze", "--seconds", "1")

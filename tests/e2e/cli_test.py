@@ -56,7 +56,10 @@ class CommandLine(Scenario):
                           ["head", "--listen", "127.0.0.1:0", "--store", "store", "more"],
                           ["head", "--listen", "127.0.0.1:0", "--store", "store", "--lease", "0"],
                           ["worker", "--join", "127.0.0.1:1", "--name", ".."],
-                          ["ingest", "job.toml", "--max-batches", "1", "2"]):
+                          ["ingest", "job.toml", "--max-batches", "1", "2"], ["ingest", "job.toml", "--resume", ""],
+                          ["train", "job.toml", "--resume", "--restart"],
+                          ["synth", "criteo", "--rows", "9", "--count", "2", "--out", "d"],
+                          ["set", "--dir", "nowhere", "pipeline.cpus=1"]):
             with self.subTest(arguments=arguments):
                 finished = self.forebay(*arguments)
                 self.assertEqual(finished.status, 2, finished)

@@ -91,6 +91,15 @@ class Outputs(harness.Scenario):
         self.assert_untouched(job, "ingest", ["--dump", "part"], "--dump part is the same file as", "a checkpoint")
         for place in ("part", last / "manifest.json", last / "model.pt"):
             self.assert_untouched(job, "export", ["--out", place], f"--out {place} ", arguments=["checkpoints"])
+        # A report and a model replace what their commands wrote, and no other file.
+        for place in ("data/day_0.tsv", "job.toml", ".forebay/record.json"):
+            self.assert_untouched(job, "report", ["--out", place], f"--out {place} is there, and is not a report",
+                                  arguments=["."])
+            self.assert_untouched(job, "export", ["--out", place], f"--out {place} is there, and is not a model",
+                                  arguments=["checkpoints"])
+        job.put("empty.html", "")
+        for _ in range(2):
+            self.assert_done(harness.Running(["report", ".", "--out", "empty.html", "--json"], job.folder).wait())
         job.put("start.sh", "node-1\n")
         self.assert_untouched(job, "launch", ["--out", ".", "--hosts", "start.sh", "--force"],
                               "start.sh is an input (--hosts)", arguments=["ssh", "job.toml"])

@@ -1,7 +1,11 @@
 #include "tools/command/arguments.h"
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/base/whole_file.h"
@@ -14,6 +18,8 @@
 
 namespace forebay {
 namespace {
+
+constexpr std::size_t kHeadBytes = 128;
 
 JobDefaults defaults_here() {
   return {.cpus = available_cpus(), .memory_bytes = available_memory() / 2};
@@ -80,9 +86,23 @@ std::string run_folder_in(const std::string& folder) {
   return std::filesystem::is_directory(inside, error) ? inside : folder;
 }
 
-Status check_out_file(const std::string& path) {
+Status check_replaced(const std::string& path, const std::string& what, const IsOwnFile& is_own) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  std::array<char, kHeadBytes> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  const std::string_view begin(head.data(), static_cast<std::size_t>(file.gcount()));
+  if (begin.empty() || is_own(begin)) return {};
+  return fail(Code::kInvalid, "--out " + path + " is there, and is not " + what +
+                                  ": name another file, or remove this one first");
+}
+
+Status check_out_file(const std::string& path, const std::string& what, const IsOwnFile& is_own) {
   if (auto place = check_output_path("--out", path); !place) return place;
-  return check_outputs({{.name = "--out", .path = path, .aside = kAside}}, {});
+  const std::vector<Output> out{{.name = "--out", .path = path, .aside = kAside}};
+  if (auto inputs = check_outputs(out, {}); !inputs) return inputs;
+  return check_replaced(path, what, is_own);
 }
 
 Exit print_result(const Invocation& invocation, const JsonObject& json,

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -82,8 +83,16 @@ Result<JobSpec> open_job(const Invocation& invocation, std::string text);
 /// Returns the run's folder in a job's folder: its `.forebay`, or `folder` if there is none.
 std::string run_folder_in(const std::string& folder);
 
-/// Checks that `--out PATH` can be written aside and renamed, and replaces no input of a run.
-Status check_out_file(const std::string& path);
+/// Whether a file that begins with these bytes is one that a command writes, and may replace.
+using IsOwnFile = std::function<bool(std::string_view head)>;
+
+/// Refuses (kInvalid) a file at `path` that is not empty and not the command's own: data, a job
+/// file or a key that was named by mistake. `what` says what the command writes: "a report".
+Status check_replaced(const std::string& path, const std::string& what, const IsOwnFile& is_own);
+
+/// Checks that `--out PATH` can be written aside and renamed, replaces no input of a run, and
+/// passes check_replaced().
+Status check_out_file(const std::string& path, const std::string& what, const IsOwnFile& is_own);
 
 /// Prints a command's result: `json` under --json; otherwise `print_text` prints it.
 Exit print_result(const Invocation& invocation, const JsonObject& json,

@@ -8,7 +8,9 @@
 
 #include "core/base/result.h"
 #include "core/base/text/nearest.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
+#include "tools/process/standard_streams.h"
 
 namespace forebay {
 namespace {
@@ -101,8 +103,14 @@ Result<Invocation> parse_arguments(const Command& command, std::vector<std::stri
     }
   }
   for (std::size_t i = 0; i < options.size(); ++i) {
+    const OptionSpec& option = command.options[i];
+    if (std::ranges::count(values[i], "") > 0) {
+      return fail(Code::kInvalid, std::string(command.name) + ": " + std::string(option.name) +
+                                      " needs a value, " + std::string(option.value) +
+                                      ", and was given an empty one" + usage_hint(command));
+    }
     if (options[i]->count() > 0) {
-      invocation.options[std::string(command.options[i].name)] = std::move(values[i]);
+      invocation.options[std::string(option.name)] = std::move(values[i]);
     }
   }
   const Arity arity(command.argument);
@@ -158,7 +166,12 @@ Exit run_command_line(const std::vector<std::string>& words) {
   }
   auto invocation = parse_arguments(command, rest);
   if (!invocation) return Exit::refused(invocation.error());
-  return command.run(*invocation);
+  Exit exit = command.run(*invocation);
+  // A command that was stopped before it had a result says so in its last line, too.
+  if (exit.status > 128 && invocation->has("--json") && !has_printed_json()) {
+    print_json(JsonObject().add("stopped", true));
+  }
+  return exit;
 }
 
 }  // namespace forebay

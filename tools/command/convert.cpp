@@ -108,6 +108,11 @@ Exit run_convert(const Invocation& invocation) {
     });
   }
   if (!done) return Exit::failed(done.error());
+  if (job->columns.label_threshold) {
+    print_message(
+        "the new files have the labels 0 and 1: leave columns.label_threshold out of a job over "
+        "them");
+  }
   const ConvertOutcome outcome = (*conversion)->outcome();
   const Exit printed =
       print_result(invocation, to_json(outcome), [&] { print_text(outcome, spec->out); });

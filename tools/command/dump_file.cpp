@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/text/printable.h"
+
 namespace forebay {
 namespace {
 
@@ -57,11 +59,13 @@ Result<DumpFile> DumpFile::create(const std::string& path, const Schema& schema)
   }
   DumpFile dump(path, file);
   dump.text_ = "batch\tlabel";
-  for (const std::string& name : schema.dense) dump.text_ += '\t' + name;
-  for (const SparseFeature& feature : schema.sparse) dump.text_ += '\t' + feature.name;
+  for (const std::string& name : schema.dense) dump.text_ += '\t' + printable_field(name);
+  for (const SparseFeature& feature : schema.sparse) {
+    dump.text_ += '\t' + printable_field(feature.name);
+  }
   if (schema.weight) dump.text_ += "\tweight";
   for (const ExtraColumn& extra : schema.extra) {
-    dump.text_ += '\t' + extra.name;
+    dump.text_ += '\t' + printable_field(extra.name);
     dump.extras_.push_back(extra.kind);
   }
   dump.text_ += '\n';

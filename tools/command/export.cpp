@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -24,6 +25,11 @@ namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// TorchScript's zip archives begin with an entry NAME/data.pkl or NAME/data/0.
+bool is_archive(std::string_view head) {
+  return head.starts_with("PK\x03\x04") && head.find("/data") != std::string_view::npos;
+}
 
 /// Returns the checkpoint itself, or the checkpoints in a folder, the last one first.
 Result<std::vector<fs::path>> candidates(const fs::path& path) {
@@ -123,6 +129,9 @@ Exit run_export(const Invocation& invocation) {
   auto paths = candidates(named);
   if (!paths) return Exit::refused(paths.error());
   if (auto status = check_out(file, *paths); !status) return Exit::refused(status.error());
+  if (auto own = check_replaced(file, "a model", is_archive); !own) {
+    return Exit::refused(own.error());
+  }
   std::optional<Error> last;
   for (const fs::path& path : *paths) {
     auto exported = export_checkpoint(path, bounds);

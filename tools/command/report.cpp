@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/whole_file.h"
@@ -15,6 +16,8 @@ namespace forebay {
 namespace {
 
 constexpr std::size_t kMostRuns = 2;
+
+bool is_page(std::string_view head) { return head.starts_with("<!doctype html>"); }
 
 Result<std::vector<std::string>> records_of(const std::vector<std::string>& folders) {
   std::vector<std::string> records;
@@ -34,7 +37,8 @@ Exit run_report(const Invocation& invocation) {
     return Exit::refused("report: name the folder of one run, or of two to compare");
   }
   const std::string out = invocation.value("--out", "run.html");
-  if (auto status = check_out_file(out); !status) return Exit::refused(status.error());
+  if (auto status = check_out_file(out, "a report", is_page); !status)
+    return Exit::refused(status.error());
   auto records = records_of(folders);
   if (!records) return Exit::refused(records.error());
   const std::string page = report_html(*records);

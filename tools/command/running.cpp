@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "core/base/whole_file.h"
 #include "engine/cluster/head_node.h"
@@ -82,6 +83,8 @@ Result<std::string> look_once(const Look& look) {
 
 Exit not_answered(const Error& error) { return Exit::of(error, Code::kNotFound); }
 
+bool is_trace(std::string_view head) { return head.starts_with("{\"displayTimeUnit\":"); }
+
 using Time = SplitTimes::Time;
 
 std::optional<Time> positive_time(const std::string& text) {
@@ -100,6 +103,7 @@ Exit run_set(const Invocation& invocation) {
   const std::string key = assignment.substr(0, equals);
   const StopRequest::AtOnce waiting;
   auto done = ask_to_set(run_folder(invocation), key, assignment.substr(equals + 1));
+  if (!done && done.error().code == Code::kNotFound) return not_answered(done.error());
   if (!done) return Exit::of(done.error(), Code::kInvalid);
   return print_result(invocation, JsonObject().add("key", key).add("done", *done),
                       [&] { print_line(*done); });
@@ -147,7 +151,8 @@ Exit run_trace(const Invocation& invocation) {
         "--join: the trainer keeps the trace of all nodes; run this on its node, with --dir");
   }
   const std::string out = invocation.value("--out", "trace.json");
-  if (auto status = check_out_file(out); !status) return Exit::refused(status.error());
+  if (auto status = check_out_file(out, "a trace", is_trace); !status)
+    return Exit::refused(status.error());
   std::optional<Time> time;  // nullopt: everything that the job remembers
   OptionReader read(invocation);
   read.value("--seconds", time, "a time, such as 10 or 2m", positive_time);

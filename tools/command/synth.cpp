@@ -24,6 +24,12 @@ Result<SynthSpec> read_spec(const Invocation& invocation) {
     return fail(Code::kInvalid, "synth " + invocation.arguments.front() +
                                     ": no such layout; known are criteo and pipelines");
   }
+  for (const char* option : {"--count", "--events"}) {
+    if (invocation.has(option)) {
+      return fail(Code::kInvalid, "synth criteo: " + std::string(option) +
+                                      " is of synth pipelines; see forebay synth --help");
+    }
+  }
   SynthSpec spec;
   if (!invocation.has("--rows")) {
     return fail(Code::kInvalid, "synth needs --rows N; see forebay synth --help");

@@ -44,6 +44,11 @@ void print(const TrainEnd& end, const JobSpec& job, bool as_json) {
 }  // namespace
 
 Exit run_train(const Invocation& invocation) {
+  if (invocation.has("--resume") && invocation.has("--restart")) {
+    return Exit::refused(
+        "train: --resume goes on from the last checkpoint and --restart starts anew over it: give "
+        "one of them");
+  }
   auto job = open_job(invocation);
   if (!job) return Exit::refused(job.error());
   auto ranks = RankEnvironment::read(std::getenv);

@@ -9,6 +9,14 @@
 #include "core/base/text/printable.h"
 
 namespace forebay {
+namespace {
+
+bool& json_printed() {
+  static bool printed = false;
+  return printed;
+}
+
+}  // namespace
 
 void open_closed_streams() {
   // open() returns the lowest free number, so it is above the three streams if all of them are
@@ -33,8 +41,11 @@ void print_message(std::string_view line) {
 void print_line(std::string_view line) { std::printf("%s\n", printable_message(line).c_str()); }
 
 void print_json(const JsonObject& object) {
+  json_printed() = true;
   std::printf("%s\n", object.text().c_str());
   std::fflush(stdout);
 }
+
+bool has_printed_json() { return json_printed(); }
 
 }  // namespace forebay

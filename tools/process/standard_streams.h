@@ -25,4 +25,7 @@ void print_line(std::string_view line);
 /// Prints `object` as a line of stdout and flushes it: the last action of a command under --json.
 void print_json(const JsonObject& object);
 
+/// Whether print_json() was called.
+bool has_printed_json();
+
 }  // namespace forebay

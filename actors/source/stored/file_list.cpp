@@ -41,6 +41,12 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kHeadPiece = 1 << 20;  // read at a time; `bytes` may be very large
 
 tl::unexpected<Error> matches_nothing(const std::string& path, const std::string& full_path) {
+  const bool is_address = path.find("://") != std::string::npos && !path.starts_with("file://");
+  if (is_address && path != full_path) {  // taken for a path of this machine
+    return fail(Code::kNotFound, "dataset.paths: " + path +
+                                     ": unknown kind of address; give a path, or an address that "
+                                     "begins with file://, s3://, http:// or https://");
+  }
   const bool is_glob = path.find_first_of("*?[") != std::string::npos;
   return fail(Code::kNotFound, "dataset.paths: " + path +
                                    (is_glob ? " matches no file" : ": no such file") +

@@ -76,6 +76,8 @@ TEST_CASE("a path or glob that matches no file is named", "[actors][source]") {
   CHECK(mentions(refusal(folder, {"none.tsv"}), "none.tsv: no such file"));
   CHECK(refusal(folder, {"day_*.tsv"}).code == Code::kNotFound);
   CHECK(mentions(refusal(folder, {"day_*.tsv"}), "day_*.tsv matches no file"));
+  CHECK(mentions(refusal(folder, {"gs://bucket/a.tsv"}),
+                 "gs://bucket/a.tsv: unknown kind of address"));
   CHECK(refusal(folder, {}).code == Code::kInvalid);
 }
 

@@ -175,7 +175,7 @@ TEST_CASE("a wrong job file is refused with place, key and expected value", "[to
       {"[transform]\nop = \"log1p\"\n",
        "job.toml, line 3: transforms are a list; write [[transform]]"},
       {"[[transform]]\ncolumns = [\"I*\"]\n",
-       "job.toml, line 3: transform 0 has no op; see forebay inspect --ops"},
+       "job.toml, line 3: transform 1 has no op; see forebay inspect --ops"},
       {"[[transform]]\nop = 1\n", "job.toml, line 4: transform.0.op must be a string"},
       {"[[transform]]\nop = \"log1p\"\ncolumns = 1\n",
        "job.toml, line 5: transform.0.columns must be a list of strings"},
