@@ -105,7 +105,7 @@ class JobRun {
   std::optional<std::uint64_t> rows_remaining() const;
   const Schema& schema() const { return plan_->output(); }
   const Position& begin() const { return begin_; }
-  /// Returns what was asked of files and stores so far. Any thread.
+  /// Returns the numbers of requests to files and stores so far. Any thread.
   const IoCounts& io_counts() const { return *counts_; }
   /// Returns the loader's state at `position`.
   LoaderState state(const Position& position) const;

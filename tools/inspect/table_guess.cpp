@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostColumns = 10'000;
 constexpr std::size_t kRowsForShape = 100;
 constexpr double kEnoughAgree = 0.9;
-constexpr double kEnoughBelowHeader = 0.7;  // a file whose damage somebody looks for
+constexpr double kEnoughBelowHeader = 0.7;  // so that a damaged file is shown
 using Values = ColumnGuess::Values;
 
 /// Calls `look` for each complete row until it returns false.

@@ -33,7 +33,7 @@ Allocation Carriers::fitting(double headroom) {
   return low > 0 ? carrying(low) : one_each(description_);
 }
 
-// More headroom needs no fewer actors: what was tried for one headroom answers for others.
+// More headroom needs no fewer actors, so the answers for one headroom hold for others.
 bool Carriers::fits(double headroom) {
   if (headroom <= fits_) return true;
   if (headroom >= exceeds_) return false;

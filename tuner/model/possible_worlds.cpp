@@ -6,7 +6,7 @@
 namespace forebay::tuner {
 namespace {
 
-// The most splits/s under a limit, of which 0 is none.
+// The most splits/s under a limit; a limit of 0 allows any number.
 double rate_of(double limit) { return limit > 0 ? limit : std::numeric_limits<double>::infinity(); }
 
 }  // namespace

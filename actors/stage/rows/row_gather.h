@@ -17,8 +17,8 @@ namespace forebay {
 /// result is written from its start to its end. So a list's place follows from the lists before it,
 /// and one pass moves ids and offsets; scattering lists to random places takes four passes. A
 /// column of one slice fits into a cache. Those of several slices lie far from each other, so each
-/// column is first laid out in one piece, in `scratch`; of lists that may be long, only where each
-/// is. Borrows everything that it is given.
+/// column is first laid out in one piece, in `scratch`; of lists that may be long, only their
+/// addresses are. Borrows everything that it is given.
 class RowGather {
  public:
   /// Bytes of scratch memory for each row, and for all rows together.

@@ -1,4 +1,4 @@
-// Rows of every kind keep what they hold, of one slice and of several.
+// Rows of every kind keep their values and lists, of one slice and of several.
 
 #include "actors/stage/rows/row_mover.h"
 
