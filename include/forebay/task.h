@@ -72,13 +72,17 @@ using TaskReply = typename TaskParts<decltype(kFunction)>::Reply;
 template <auto kFunction>
 using TaskArgs = typename TaskParts<decltype(kFunction)>::Values;
 
-/// The result of one run: a value, or the function's error.
+/// The result of one run: a value, or the function's error. A message writes nothing and an empty
+/// optional alike, so `done` says whether there is a value.
 template <class T>
 struct TaskAnswer {
-  std::optional<T> value = {};
+  bool done = false;
+  T value = {};
   Code code = Code::kInvalid;
   std::string message = {};
-  static auto fields(auto& self) { return std::tie(self.value, self.code, self.message); }
+  static auto fields(auto& self) {
+    return std::tie(self.done, self.value, self.code, self.message);
+  }
 };
 
 /// Caller → task: run with these arguments.
@@ -110,7 +114,7 @@ struct TaskActor final : Actor<TaskActor<kFunction>, Started, RunTask<kFunction>
     context.stop();
     try {
       Result<Reply> result = call(std::move(run.args));
-      if (result) return {.value = std::move(*result)};
+      if (result) return {.done = true, .value = std::move(*result)};
       return {.code = result.error().code, .message = result.error().message};
     } catch (const std::exception& thrown) {
       return {.message = std::string("the task threw: ") + thrown.what()};
@@ -191,7 +195,7 @@ class TaskCall final : public Actor<TaskCall<kFunction>, TryTask, TryTaskLater> 
 
   static Result<Reply> result_of(Result<Answer> answer) {
     if (!answer) return answer.error();
-    if (answer->value) return std::move(*answer->value);
+    if (answer->done) return std::move(answer->value);
     return Error{answer->code, std::move(answer->message)};
   }
 

@@ -7,6 +7,7 @@
 #include <future>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -32,6 +33,9 @@ std::string words_of(const Error& error) {
 }
 std::string words_of(std::monostate) { return "done"; }
 std::string words_of(int number) { return std::to_string(number); }
+std::string words_of(const std::optional<int>& number) {
+  return number ? std::to_string(*number) : "none";
+}
 std::string words_of(const ActorPlace& place) {
   return place.node + ' ' + std::to_string(place.moves);
 }
@@ -151,6 +155,12 @@ class Program {
     if (command == "receive") return receive(actor);
     if (command == "half") {
       return words_of(cluster_.run<counting::half>({.task = "half"}, number).wait());
+    }
+    if (command == "need_even") {
+      return words_of(cluster_.run<counting::need_even>({.task = "need_even"}, number).wait());
+    }
+    if (command == "exact_half") {
+      return words_of(cluster_.run<counting::exact_half>({.task = "exact_half"}, number).wait());
     }
     if (command == "processes") return processes(number, rest);
     if (command == "stop") return (actor.stop(), "done");

@@ -5,4 +5,6 @@ FOREBAY_ACTORS(types) {
   types.add<counting::Holder, int>("holder");
   types.add_task<counting::process_after>("process_after");
   types.add_task<counting::half>("half");
+  types.add_task<counting::need_even>("need_even");
+  types.add_task<counting::exact_half>("exact_half");
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <future>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
@@ -191,6 +192,14 @@ inline forebay::actors::Result<int> half(int number) {
   if (number % 2 == 1) return forebay::actors::Error{forebay::actors::Code::kOverloaded, "odd"};
   if (number == 0) throw std::runtime_error("told to throw");
   return number / 2;
+}
+/// Nothing to return; fails for an odd number.
+inline forebay::actors::Status need_even(int number) {
+  if (number % 2 == 1) return forebay::actors::Error{forebay::actors::Code::kOverloaded, "odd"};
+  return {};
+}
+inline std::optional<int> exact_half(int number) {
+  return number % 2 == 0 ? std::optional(number / 2) : std::nullopt;
 }
 
 }  // namespace counting

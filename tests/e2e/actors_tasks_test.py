@@ -17,6 +17,10 @@ class TasksOnOtherProcesses(ActorScenario):
         self.assertEqual(program.read(), "half x: 42")
         self.assertEqual(program.do("half", "x", 3), "error 3 odd")
         self.assertEqual(program.do("half", "x", 0), "error 0 the task threw: told to throw")
+        self.assertEqual(program.do("need_even", "x", 2), "done")
+        self.assertEqual(program.do("need_even", "x", 3), "error 3 odd")
+        self.assertEqual(program.do("exact_half", "x", 84), "42")
+        self.assertEqual(program.do("exact_half", "x", 3), "none")
         begin = time.monotonic()
         ran = program.do("processes", "x", 4, 300).split()  # Each needs a CPU, and a node has one.
         self.assertGreater(time.monotonic() - begin, 0.6)
