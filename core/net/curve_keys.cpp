@@ -53,7 +53,7 @@ Result<std::string> read_secret(const std::string& path) {
 Result<KeyPair> write_new_pair(const std::string& stem) {
   Result<KeyPair> pair = KeyPair::generate();
   if (!pair) return pair;
-  Status written = write_key(stem + ".key", pair->public_key, 0644);
+  Status written = write_key(stem + ".key", pair->public_key, 0600);
   if (written) written = write_key(stem + ".key_secret", pair->secret_key, 0600);
   if (!written) return pass(written);
   return pair;

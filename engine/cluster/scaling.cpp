@@ -33,7 +33,9 @@ std::uint32_t needed_in(const std::string& path) {
 
 scheduler::Autoscaler::Options options_of(const ClusterSpec& cluster, std::uint32_t needed) {
   scheduler::Autoscaler::Options options;
-  options.least = static_cast<std::uint32_t>(cluster.min_workers);
+  // Without stages of its own a trainer needs a worker, however little it takes.
+  const std::uint32_t fewest = cluster.local ? 0 : 1;
+  options.least = std::max(static_cast<std::uint32_t>(cluster.min_workers), fewest);
   options.most =
       cluster.max_workers > 0 ? static_cast<std::uint32_t>(cluster.max_workers) : kMostWorkers;
   options.start = needed;

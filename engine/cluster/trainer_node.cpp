@@ -237,7 +237,7 @@ Status TrainerNode::begin(JobRun& run) {
   run_ = &run;
   taken_before_ = serial_([&] {
     rows_.emplace(run.pipeline().splits_per_epoch(), run.sizes().rows);
-    rows_->given(run.begin());
+    rows_->begin(run.begin());
     return rows_->taken();
   });
   const std::string work = name_of_work(run);

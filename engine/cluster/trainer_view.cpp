@@ -39,11 +39,18 @@ bool Problems::is_news(const std::string& problem, std::chrono::nanoseconds now)
   return true;
 }
 
+void RowsByNode::begin(const Position& position) {
+  given(position);
+  resumed_split_ = open_split(position);
+  rows_before_ = position.split_rows;
+}
+
 void RowsByNode::made(std::uint64_t split, const std::string& node, std::uint64_t rows) {
+  const std::uint64_t own = own_rows(split, rows);
   if (split < frontier_) {
-    rows_[node] += rows;  // The trainer has received it already.
+    rows_[node] += own;  // The trainer has received it already.
   } else {
-    pending_[split] = {node, rows};
+    pending_[split] = {node, own};
   }
 }
 
@@ -64,9 +71,9 @@ std::map<std::string, std::uint64_t> RowsByNode::at(const Position& position) co
     const auto found = pending_.find(lowest + distance);
     if (found != pending_.end()) rows[found->second.node] += found->second.rows;
   }
-  const auto open = pending_.find(position.epoch * splits_per_epoch_ + position.first_split());
+  const auto open = pending_.find(open_split(position));
   if (position.split_rows > 0 && open != pending_.end()) {
-    rows[open->second.node] += position.split_rows;
+    rows[open->second.node] += own_rows(open->first, position.split_rows);
   }
   return rows;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -44,6 +45,10 @@ class RowsByNode {
   explicit RowsByNode(std::uint64_t splits_per_epoch, std::uint64_t rows_per_split = 1)
       : splits_per_epoch_(splits_per_epoch), rows_per_split_(rows_per_split) {}
 
+  /// Records where the run begins: rows of a split before that were given in an earlier run, and
+  /// do not count though the split is made again.
+  void begin(const Position& position);
+
   /// Records that this node has made the split, with `rows` rows after filtering.
   void made(std::uint64_t split, const std::string& node, std::uint64_t rows);
 
@@ -67,8 +72,18 @@ class RowsByNode {
     return position.epoch * splits_per_epoch_ + position.split;
   }
 
+  std::uint64_t open_split(const Position& position) const {
+    return position.epoch * splits_per_epoch_ + position.first_split();
+  }
+  /// Of a split's first `rows` rows, those that this run gives.
+  std::uint64_t own_rows(std::uint64_t split, std::uint64_t rows) const {
+    return split == resumed_split_ ? rows - std::min(rows, rows_before_) : rows;
+  }
+
   const std::uint64_t splits_per_epoch_;
   const std::uint64_t rows_per_split_;
+  std::uint64_t resumed_split_ = 0;
+  std::uint64_t rows_before_ = 0;  // of that split
   double taken_ = 0;
   std::uint64_t frontier_ = 0;  // all splits below it were handed over whole
   std::map<std::string, std::uint64_t> rows_;

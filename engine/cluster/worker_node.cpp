@@ -7,6 +7,7 @@
 #include "core/runtime/ticker.h"
 #include "engine/cluster/head_location.h"
 #include "engine/cluster/head_node.h"
+#include "engine/job/job_spec.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -107,9 +108,16 @@ void WorkerNode::look(const std::function<bool()>& stopped) {
     const auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
     return end_with(last.value_or(scheduler::WorkerStatus{}));
   }
+  // A worker that the job refused never learns the job's own time.
+  if (!rejoin && alone > ClusterSpec().rejoin) {
+    const auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
+    if (last && !last->refused.empty()) return end_with(*last);
+  }
   if (alone <= options_.patience) return;
-  end_with(fail(Code::kUnavailable, "no head answers at " + options_.join +
-                                        "; is the trainer running, and is it the right address?"));
+  end_with(fail(Code::kUnavailable,
+                "no head answers at " + options_.join +
+                    "; is the trainer running, is it the right address, and does --keys "
+                    "name the job's keys?"));
 }
 
 void WorkerNode::look_at_link() {

@@ -104,7 +104,7 @@ class Autoscaler(ClusterScenario):
         asked = self.asked(cluster)
         self.assertEqual(asked[0], 1, asked)
         self.assertLessEqual(max(asked), 8, asked)
-        self.assertIn("one worker, to see what it makes", cluster.trainer.stderr_now())
+        self.assertIn("0 of 1 worker are here", cluster.trainer.stderr_now())
         # A quarter of the demand is what one worker makes.
         self.trainer.demand = 35
         self.assertTrue(self.seen_for(cluster, 90, lambda now: now[-1] <= 2), self.asked(cluster))

@@ -39,7 +39,7 @@ class Scale(ClusterScenario):
         made = {name for name, rows in result["rows_by_node"].items() if rows > 0}
         self.assertLessEqual(made, {"asked-0", "asked-1", "asked-2"}, finished)
         self.assertGreaterEqual(len(made), 2, finished)
-        self.assertIn("one worker, to see what it makes", finished.err)
+        self.assertIn("0 of 1 worker are here", finished.err)
         self.wait_until(lambda: not processes_below(job.folder), 30)
         self.assertFalse((job.folder / ".forebay/address").exists())
         logs = [path.read_text() for path in job.folder.glob("worker-*.log")]

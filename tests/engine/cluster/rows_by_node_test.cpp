@@ -38,6 +38,17 @@ TEST_CASE("of an open split only the rows given out count", "[tools][cluster]") 
   CHECK(rows.at(at(1, 2)) == Rows{{"a", 100}, {"b", 90}});
 }
 
+TEST_CASE("of a split in which a run resumes only its own rows count", "[tools][cluster]") {
+  RowsByNode rows(10);
+  rows.begin(at(1, 1, 30));
+  rows.made(11, "b", 90);
+  rows.made(12, "a", 80);
+  rows.given(at(1, 1, 40));
+  CHECK(rows.at(at(1, 1, 40)) == Rows{{"b", 10}});
+  rows.given(at(1, 2));
+  CHECK(rows.at(at(1, 2, 5)) == Rows{{"b", 60}, {"a", 5}});
+}
+
 TEST_CASE("splits that were given out ahead of others count once", "[tools][cluster]") {
   RowsByNode rows(10);
   for (std::uint64_t split = 0; split < 4; ++split) rows.made(split, "a", 10);
