@@ -161,6 +161,7 @@ ModelledFigures simulate(const tuner::PipelineModel& model, const tuner::Allocat
 
 double usual_seconds(const tuner::PipelineModel& model) {
   constexpr double kSplits = 30'000;
+  constexpr double kMostSeconds = 1e9;  // of a pipeline that hardly moves; events may be later
   constexpr double kAfterEvents = 300;
   const bool world = tuner::is_world(model);
   const double rate = world ? tuner::rate_bound(tuner::steady_part(tuner::model_at(model, 0)))
@@ -169,7 +170,7 @@ double usual_seconds(const tuner::PipelineModel& model) {
   for (const tuner::ModelEvent& event : model.events) {
     last = std::max(last, event.at_seconds + event.over_seconds + kAfterEvents);
   }
-  return std::max({120.0, last, rate > 0 ? kSplits / rate : 0});
+  return std::max({120.0, last, rate > 0 ? std::min(kSplits / rate, kMostSeconds) : 0});
 }
 
 tuner::Allocation oracle_allocation(const tuner::PipelineModel& described,

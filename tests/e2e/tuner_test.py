@@ -104,7 +104,7 @@ class Tuner(Scenario):
         self.assertEqual(self.assert_done(finished)["rows"], ROWS)
         self.assertFalse((job.folder / ".forebay/control").exists())
         nobody = self.command(job, "set", "tuner.mode=on")
-        self.assertEqual(nobody.returncode, 1)
+        self.assertEqual(nobody.returncode, 2)
         self.assertIn("no job runs", nobody.stderr)
 
     def test_a_lowered_memory_limit_holds(self):
@@ -146,7 +146,7 @@ class Tuner(Scenario):
         self.assertTrue((job.folder / ".forebay/control").exists())
         run.signal(signal.SIGKILL)
         run.wait()
-        self.assertEqual(self.command(job, "set", "tuner.mode=on").returncode, 1)
+        self.assertEqual(self.command(job, "set", "tuner.mode=on").returncode, 2)
         result = self.assert_done(job.run("ingest", "--json", "--set", "transform.0.microseconds=5"))
         self.assertEqual(result["rows"], ROWS)
         self.assertTrue((job.folder / ".forebay/decisions.1.jsonl").exists())

@@ -104,7 +104,8 @@ Result<Invocation> parse_arguments(const Command& command, std::vector<std::stri
   }
   for (std::size_t i = 0; i < options.size(); ++i) {
     const OptionSpec& option = command.options[i];
-    if (std::ranges::count(values[i], "") > 0) {
+    const bool is_path = option.value == "FILE" || option.value == "DIR";
+    if (is_path && std::ranges::count(values[i], "") > 0) {
       return fail(Code::kInvalid, std::string(command.name) + ": " + std::string(option.name) +
                                       " needs a value, " + std::string(option.value) +
                                       ", and was given an empty one" + usage_hint(command));

@@ -65,14 +65,14 @@ expect 2 'synth pipelines needs --count N and --out DIR' synth pipelines
 expect 0 'of the oracle' simulate "$folder/random/random-5-2.toml" --allocation oracle
 
 # A failed write of weights leaves the old ones, and no file beside them.
-printf 'old' >"$folder/kept.weights"
+printf 'FBINTUN1' >"$folder/kept.weights"
 (
   ulimit -f 4
   expect 1 '^forebay: .*kept.weights.* File too large' \
     tune pretrain --out "$folder/kept.weights" --rounds 1 --pipelines 1
   exit "$failures"
 ) || failures=$((failures + 1))
-[ "$(cat "$folder"/kept.weights*)" = old ] || failures=$((failures + 1))
+[ "$(cat "$folder"/kept.weights*)" = FBINTUN1 ] || failures=$((failures + 1))
 
 printf '[dataset]\npaths = ["data/*.tsv"]\n' >"$folder/job.toml"
 expect 0 '"files":2,"blocks":[0-9]*,"rows":3000' index "$folder/job.toml" --json
