@@ -103,15 +103,13 @@ void WorkerNode::look(const std::function<bool()>& stopped) {
   const auto alone = now - last_head_;
   std::optional<std::chrono::nanoseconds> rejoin;
   work_->with_stages([&](NodeStages&, const WorkerJob& job) { rejoin = job.job().cluster.rejoin; });
-  if (rejoin && alone > *rejoin) {
-    options_.say("the job's trainer has gone and not come back");
-    const auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
-    return end_with(last.value_or(scheduler::WorkerStatus{}));
-  }
   // A worker that the job refused never learns the job's own time.
-  if (!rejoin && alone > ClusterSpec().rejoin) {
+  if (alone > rejoin.value_or(ClusterSpec().rejoin)) {
     const auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
-    if (last && !last->refused.empty()) return end_with(*last);
+    if (rejoin) options_.say("the job's trainer has gone and not come back");
+    if (rejoin || (last && !last->refused.empty())) {
+      return end_with(last.value_or(scheduler::WorkerStatus{}));
+    }
   }
   if (alone <= options_.patience) return;
   end_with(fail(Code::kUnavailable,

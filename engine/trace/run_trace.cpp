@@ -18,6 +18,7 @@ using Time = SplitTimes::Time;
 
 constexpr const char* kLocal = "local";
 constexpr std::int64_t kLatest = std::int64_t{1} << 61;  // The sum of two does not overflow.
+constexpr std::string_view kTraceHead = "{\"displayTimeUnit\":";
 
 /// Number, node and rows, followed by all its times.
 constexpr std::size_t columns_of(std::size_t stages) { return 3 + 2 * stages + 4; }
@@ -165,7 +166,7 @@ class Events {
     add(point);
   }
   std::string text() const {
-    return "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + text_ + "\n]}\n";
+    return std::string(kTraceHead) + "\"ms\",\"traceEvents\":[\n" + text_ + "\n]}\n";
   }
 
  private:
@@ -236,6 +237,8 @@ std::map<std::string, Time> clock_offsets(const std::vector<PastSplit>& splits) 
   }
   return offsets;
 }
+
+bool is_chrome_trace(std::string_view begin) { return begin.starts_with(kTraceHead); }
 
 std::string chrome_trace(const History& history) {
   std::vector<Slice> slices = slices_of(history.splits);

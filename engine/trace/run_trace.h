@@ -35,4 +35,7 @@ std::map<std::string, SplitTimes::Time> clock_offsets(const std::vector<PastSpli
 /// each split into its batch. Times count from the earliest slice.
 std::string chrome_trace(const History& history);
 
+/// Whether a file that begins with these bytes is such a trace.
+bool is_chrome_trace(std::string_view begin);
+
 }  // namespace forebay

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "core/base/whole_file.h"
 #include "engine/cluster/head_node.h"
@@ -83,8 +82,6 @@ Result<std::string> look_once(const Look& look) {
 
 Exit not_answered(const Error& error) { return Exit::of(error, Code::kNotFound); }
 
-bool is_trace(std::string_view head) { return head.starts_with("{\"displayTimeUnit\":"); }
-
 using Time = SplitTimes::Time;
 
 std::optional<Time> positive_time(const std::string& text) {
@@ -151,7 +148,7 @@ Exit run_trace(const Invocation& invocation) {
         "--join: the trainer keeps the trace of all nodes; run this on its node, with --dir");
   }
   const std::string out = invocation.value("--out", "trace.json");
-  if (auto status = check_out_file(out, "a trace", is_trace); !status)
+  if (auto status = check_out_file(out, "a trace", is_chrome_trace); !status)
     return Exit::refused(status.error());
   std::optional<Time> time;  // nullopt: everything that the job remembers
   OptionReader read(invocation);

@@ -200,9 +200,14 @@ std::string encode_weights(const Network& network) {
   return text;
 }
 
+bool are_weights(std::string_view begin) {
+  return begin.starts_with(std::string_view(kMagic.data(), kMagic.size() - 1));
+}
+
 Result<Network> decode_weights(std::span<const unsigned char> bytes, Network::Shape shape,
                                const std::string& where) {
-  if (bytes.size() < kHeader || std::memcmp(bytes.data(), kMagic.data(), kMagic.size() - 1) != 0) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (bytes.size() < kHeader || !are_weights(text)) {
     return refused(where, "no weights of intune");
   }
   if (bytes[kMagic.size() - 1] != static_cast<unsigned char>(kMagic.back())) {

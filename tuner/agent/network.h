@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/random.h"
@@ -92,6 +93,9 @@ class Adam {
 /// Encodes the file of a network's weights: 8 bytes of magic with a version, three layer widths
 /// (uint32), the weights (float32), a 64-bit checksum of all bytes before it; little-endian.
 std::string encode_weights(const Network& network);
+
+/// Whether a file that begins with these bytes is one of weights, of any version.
+bool are_weights(std::string_view begin);
 
 /// Returns kCorrupt, naming `where` and the error: another version, another shape than `shape`,
 /// damage.

@@ -179,10 +179,10 @@ void Schema::add_leaf(const SchemaElement& element, const Node& node) {
   if (node.is_map) leaf.type = "a map";
   if (node.of_structs) leaf.type = "a list of structs";
   if (node.repetition > 1) leaf.type = "a list of lists";
-  if (node.is_map || node.of_structs || node.repetition > 1) leaf.meaning = Meaning::kOther;
+  const bool has_fields = node.is_map || node.of_structs;
+  if (has_fields || node.repetition > 1) leaf.meaning = Meaning::kOther;
   if (leaf.is_list() && leaf.meaning != Meaning::kOther) leaf.type = "a list of " + leaf.type;
   // A map and a list of structs are refused by their own name, which their first leaf has.
-  const bool has_fields = node.is_map || node.of_structs;
   const std::string before = leaves_.empty() ? "" : leaves_.back().name;
   if (has_fields && (before == leaf.name || before.starts_with(leaf.name + "."))) {
     leaf.name += "." + element.name;

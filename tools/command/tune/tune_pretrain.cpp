@@ -1,7 +1,6 @@
 #include <cstdio>
 #include <functional>
 #include <string>
-#include <string_view>
 
 #include "core/base/whole_file.h"
 #include "engine/process/machine.h"
@@ -66,8 +65,7 @@ Exit run_tune_pretrain(const Invocation& invocation) {
     return Exit::refused("tune pretrain: --out FILE says where the weights go");
   }
   const std::string path = invocation.value("--out");
-  const auto are_weights = [](std::string_view head) { return head.starts_with("FBINTUN"); };
-  if (auto status = check_out_file(path, "a file of weights", are_weights); !status) {
+  if (auto status = check_out_file(path, "a file of weights", tuner::are_weights); !status) {
     return Exit::refused(status.error());
   }
   StopRequest::install();
