@@ -1,17 +1,12 @@
 #include "engine/cluster/scaling.h"
 
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/base/open_files.h"
-#include "core/base/thread/start_thread.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
@@ -20,6 +15,8 @@ namespace {
 constexpr std::uint32_t kMostWorkers = 1024;
 /// Between a command that failed and the next one with the same number.
 constexpr std::chrono::minutes kAskAgain(1);
+/// After which a command that still runs is reported.
+constexpr std::chrono::minutes kLongCommand(1);
 
 /// Reads the number of workers that an earlier run needed; 0: there is none.
 std::uint32_t needed_in(const std::string& path) {
@@ -42,13 +39,6 @@ scheduler::Autoscaler::Options options_of(const ClusterSpec& cluster, std::uint3
   return options;
 }
 
-/// Describes a failed command's status from wait(2).
-std::string ending_of(int status) {
-  if (status == -1) return "could not be started";
-  if (WIFSIGNALED(status)) return "was ended by signal " + std::to_string(WTERMSIG(status));
-  return "ended with exit status " + std::to_string(WEXITSTATUS(status));
-}
-
 }  // namespace
 
 Scaling::Scaling(const JobSpec& job, std::string needed_path, Say say)
@@ -60,6 +50,12 @@ Scaling::Scaling(const JobSpec& job, std::string needed_path, Say say)
       least_(options_of(job.cluster, 0).least),
       most_(options_of(job.cluster, 0).most),
       kept_(needed_in(needed_path_)) {}
+
+Scaling::~Scaling() {
+  if (!running_ || running_->ending_within(ShellCommand::kGrace)) return;
+  running_.reset();
+  say_about_command("still ran at the end of the run and was ended");
+}
 
 // A worker counts as making splits when it has delivered its first; one that was refused does not
 // count at all.
@@ -94,6 +90,7 @@ scheduler::ScaleInput Scaling::input_of(const scheduler::ClusterStatus& status, 
 
 void Scaling::look(const scheduler::ClusterStatus& status, const Taken& now,
                    const std::string& local_node, std::uint32_t central) {
+  look_at_command(now.at);
   if (!before_) {
     before_ = now;
     for (const scheduler::NodeStatus& node : status.nodes) {
@@ -110,9 +107,9 @@ void Scaling::look(const scheduler::ClusterStatus& status, const Taken& now,
   }
   wanted_ = decision.workers;
   keep_needed();
-  if (command_.empty() || asking_) return;
+  if (command_.empty() || running_) return;
   if (!asked_) asked_ = static_cast<std::uint32_t>(input.workers.size()) + input.joining;
-  const bool failed = failed_ && now.at >= ask_again_;
+  const bool failed = failed_ && now.at - asked_at_ >= kAskAgain;
   if (decision.workers != *asked_ || decision.again || failed) ask_for(decision, now.at);
 }
 
@@ -132,27 +129,34 @@ void Scaling::keep_needed() {
   static_cast<void>(replace_whole(needed_path_, std::to_string(needed) + "\n", Sync::kNo));
 }
 
+void Scaling::say_about_command(const std::string& what) {
+  say_("cluster.scale: \"" + line_ + "\" " + what);
+}
+
 // The command comes from the user's job file; a shell interprets it as written.
 void Scaling::ask_for(const scheduler::ScaleDecision& decision, std::chrono::nanoseconds now) {
-  asking_ = true;
   asked_ = decision.workers;
-  ask_again_ = now + kAskAgain;
-  failed_ = false;
+  asked_at_ = now;
+  line_ = command_ + " " + std::to_string(decision.workers);
   say_(decision.why);
-  const std::string line = command_ + " " + std::to_string(decision.workers);
-  const auto run = [this, line] {
-    const std::string script = with_first_descriptor_limit(line);
-    const int status = std::system(script.c_str());  // NOLINT(cert-env33-c)
-    if (status != 0) say_("cluster.scale: \"" + line + "\" " + ending_of(status));
-    failed_ = status != 0;
-    asking_ = false;
-  };
-  try {
-    asker_ = std::make_unique<Thread>(Thread::Options{.name = "scale"}, run);
-  } catch (const NoThread& none) {
-    say_("cluster.scale: " + std::string(none.what()));
-    failed_ = true;
-    asking_ = false;
+  Result<ShellCommand> started = ShellCommand::start(line_);
+  failed_ = !started;
+  is_long_ = false;
+  if (started) {
+    running_.emplace(std::move(*started));
+  } else {
+    say_about_command(started.error().message);
+  }
+}
+
+void Scaling::look_at_command(std::chrono::nanoseconds now) {
+  if (!running_) return;
+  if (const auto ending = running_->ending()) {
+    running_.reset();
+    failed_ = !ending->succeeded;
+    if (failed_) say_about_command(ending->text);
+  } else if (now - asked_at_ >= kLongCommand && !std::exchange(is_long_, true)) {
+    say_about_command("has run for a minute; no other number is asked for until it ends");
   }
 }
 

@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "core/base/thread/start_thread.h"
 #include "engine/job/job_spec.h"
+#include "engine/process/shell_command.h"
 #include "scheduler/autoscaler.h"
 #include "scheduler/cluster_status.h"
 
@@ -21,8 +20,9 @@ namespace forebay {
 ///
 /// Decides once a period from what the trainer took and waited, and from what each worker made and
 /// could make. Starts with the number that the last run of the same work needed, and keeps it in a
-/// file for the next one. At most one command runs at a time; one that failed is run again later.
-/// Belongs to one thread; the destructor waits for the command.
+/// file for the next one. At most one command runs at a time; one that failed is run again later,
+/// and one that runs for a minute is reported. Belongs to one thread, but wanted() may be called by
+/// any; the destructor ends a command that does not end by itself (ShellCommand).
 class Scaling {
  public:
   using Say = std::function<void(const std::string&)>;
@@ -38,6 +38,9 @@ class Scaling {
 
   /// `needed_path`: the file with the number that the same work needed in its last run; "": none.
   Scaling(const JobSpec& job, std::string needed_path, Say say);
+  ~Scaling();
+  Scaling(const Scaling&) = delete;
+  Scaling& operator=(const Scaling&) = delete;
 
   /// `local_node` is the name of the trainer's own worker among the nodes.
   /// `central`: the number that the central tuner wants; 0: it decides by itself.
@@ -46,13 +49,15 @@ class Scaling {
 
   /// Returns the number of workers worth having; nullopt until it is known.
   std::optional<std::uint32_t> wanted() const;
-  /// Returns whether a command is running.
-  bool busy() const { return asking_; }
+  /// Returns whether a command runs, or ran when look() was last called.
+  bool busy() const { return running_.has_value(); }
 
  private:
   scheduler::ScaleInput input_of(const scheduler::ClusterStatus& status, const Taken& now,
                                  const std::string& local_node);
   void ask_for(const scheduler::ScaleDecision& decision, std::chrono::nanoseconds now);
+  void look_at_command(std::chrono::nanoseconds now);
+  void say_about_command(const std::string& what);
   void keep_needed();
 
   const std::string command_;
@@ -66,11 +71,12 @@ class Scaling {
   std::optional<Taken> before_;
   std::map<std::uint64_t, std::uint64_t> made_;  // splits of each member at that time
   std::optional<std::uint32_t> asked_;           // with the last command
-  std::chrono::nanoseconds ask_again_{0};        // when a command that failed is run again
+  std::chrono::nanoseconds asked_at_{0};
+  std::string line_;  // the last command
+  std::optional<ShellCommand> running_;
+  bool is_long_ = false;  // running_ has been reported
+  bool failed_ = false;   // the last command
   std::atomic<std::int64_t> wanted_{-1};
-  std::atomic<bool> asking_{false};
-  std::atomic<bool> failed_{false};
-  std::unique_ptr<Thread> asker_;
 };
 
 }  // namespace forebay

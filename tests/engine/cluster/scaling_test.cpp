@@ -45,7 +45,13 @@ class Trainer {
     local_ += 20;
     made_ += 10;
     look(workers);
-    test::wait_until([this] { return !held_ || !scaling_->busy(); });
+    if (held_) finish_command(workers);
+  }
+  void finish_command(std::uint32_t workers) {
+    test::wait_until([&] {
+      look(workers);
+      return !scaling_->busy();
+    });
   }
   void seconds(int count, std::uint32_t workers) {
     for (int i = 0; i < count; ++i) second(workers);
@@ -75,7 +81,6 @@ class Trainer {
   std::string asked_now() const { return dir_.read("asked"); }
   std::string needed() const { return dir_.read("tuner/workers"); }
   void let_go() const { dir_.write("go", ""); }
-  bool busy() const { return scaling_->busy(); }
   std::uint32_t central = 0;  ///< That the central tuner wants; 0: there is none.
   /// Does not wait for commands from now on.
   void hurry() { held_ = false; }
@@ -151,7 +156,7 @@ TEST_CASE("no second command runs beside the first, and the next decision waits 
   CHECK(trainer.asked_now() == "1\n");
   CHECK(trainer.said.size() == 1);
   trainer.let_go();
-  test::wait_until([&] { return !trainer.busy(); });
+  trainer.finish_command(1);
   trainer.second(1);
   CHECK(trainer.asked() == "1\n4\n");
 }
@@ -163,6 +168,22 @@ TEST_CASE("a command that failed is run again after a minute", "[tools][cluster]
   trainer.second(0);
   CHECK(trainer.asked_now() == "1\n1\n");
   CHECK(trainer.said.back().find("ended with exit status 3") != std::string::npos);
+}
+
+TEST_CASE("a command that runs for a minute is reported, and ended with the run",
+          "[tools][cluster]") {
+  Trainer trainer(Trainer::Launcher::kWaits);
+  trainer.hurry();
+  trainer.second(0);
+  test::wait_until([&] { return trainer.asked_now() == "1\n"; });
+  trainer.seconds(59, 0);
+  CHECK(trainer.said.size() == 1);
+  trainer.seconds(61, 0);
+  REQUIRE(trainer.said.size() == 2);
+  CHECK(trainer.said[1].find("has run for a minute") != std::string::npos);
+  CHECK(trainer.asked() == "1\n");
+  REQUIRE(trainer.said.size() == 3);
+  CHECK(trainer.said[2].find("still ran at the end of the run") != std::string::npos);
 }
 
 TEST_CASE("the launcher is asked for the number that the central tuner wants", "[tools][cluster]") {

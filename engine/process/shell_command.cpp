@@ -1,0 +1,99 @@
+#include "engine/process/shell_command.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <spawn.h>
+
+#include "core/base/descriptor.h"
+#include "core/base/open_files.h"
+
+namespace forebay {
+namespace {
+
+/// Spawn attributes: a group of its own, no blocked signals.
+struct OwnGroup {
+  posix_spawnattr_t attributes{};
+
+  OwnGroup() {
+    ::posix_spawnattr_init(&attributes);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  }
+  ~OwnGroup() { ::posix_spawnattr_destroy(&attributes); }
+  OwnGroup(const OwnGroup&) = delete;
+  OwnGroup& operator=(const OwnGroup&) = delete;
+};
+
+ShellCommand::Ending ending_of(int status) {
+  if (WIFSIGNALED(status)) {
+    return {false, "was ended by signal " + std::to_string(WTERMSIG(status))};
+  }
+  const int exit_status = WEXITSTATUS(status);
+  return {exit_status == 0, "ended with exit status " + std::to_string(exit_status)};
+}
+
+}  // namespace
+
+Result<ShellCommand> ShellCommand::start(const std::string& line) {
+  std::string shell = "sh";
+  std::string option = "-c";
+  std::string script = with_first_descriptor_limit(line);
+  const std::array<char*, 4> words{shell.data(), option.data(), script.data(), nullptr};
+  const OwnGroup group;
+  pid_t id = -1;
+  const int error =
+      ::posix_spawn(&id, "/bin/sh", nullptr, &group.attributes, words.data(), environ);
+  if (error == 0) return ShellCommand(id);
+  return fail(Code::kUnavailable, std::string("could not be started: ") + std::strerror(error));
+}
+
+ShellCommand::ShellCommand(ShellCommand&& other) noexcept
+    : id_(std::exchange(other.id_, -1)), ending_(std::move(other.ending_)) {}
+
+ShellCommand& ShellCommand::operator=(ShellCommand&& other) noexcept {
+  std::swap(id_, other.id_);
+  std::swap(ending_, other.ending_);
+  return *this;
+}
+
+ShellCommand::~ShellCommand() {
+  if (id_ < 0 || ending_within(kGrace)) return;
+  const pid_t group = id_;
+  ::kill(-group, SIGTERM);
+  const bool ended = ending_within(kTermination).has_value();
+  ::kill(-group, SIGKILL);  // its descendants, too, whether or not they heed SIGTERM
+  if (!ended) static_cast<void>(::waitpid(group, nullptr, 0));
+}
+
+std::optional<ShellCommand::Ending> ShellCommand::ending() { return ending_within({}); }
+
+std::optional<ShellCommand::Ending> ShellCommand::ending_within(std::chrono::milliseconds most) {
+  if (id_ < 0) return ending_;
+  const Descriptor end(static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)));
+  pollfd look{.fd = end.number(), .events = POLLIN, .revents = 0};
+  if (end) {
+    while (::poll(&look, 1, static_cast<int>(most.count())) < 0 && errno == EINTR) {
+    }
+  }
+  int status = 0;
+  const pid_t found = ::waitpid(id_, &status, WNOHANG);
+  if (found == 0) return std::nullopt;
+  // Without a status another part of the program has waited for all children.
+  ending_ = found == id_ ? ending_of(status) : Ending{true, "has ended"};
+  id_ = -1;
+  return ending_;
+}
+
+}  // namespace forebay

@@ -1,0 +1,56 @@
+#include "tools/symmetric/launch_end.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "core/base/whole_file.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kIdVariable[] = "FOREBAY_LAUNCH";
+constexpr char kFileVariable[] = "FOREBAY_LAUNCH_END";
+constexpr std::size_t kMostBytes = 4096;
+
+}  // namespace
+
+LaunchEnd::LaunchEnd(const LaunchedProcess& placement, const std::string& run_dir)
+    : id_(placement.job.empty() ? "" : placement.launcher + " " + placement.job) {
+  std::error_code ignored;
+  path_ = (fs::absolute(run_dir, ignored) / "launch-ended").string();
+}
+
+void LaunchEnd::hand_over() const {
+  std::error_code ignored;
+  fs::remove(path_, ignored);
+  if (id_.empty()) return;
+  ::setenv(kIdVariable, id_.c_str(), 1);
+  ::setenv(kFileVariable, path_.c_str(), 1);
+}
+
+bool LaunchEnd::has_come() const {
+  return !id_.empty() && read_whole(path_, kMostBytes).value_or("") == id_ + "\n";
+}
+
+LaunchEnd LaunchEnd::handed_over() {
+  LaunchEnd end;
+  const char* id = std::getenv(kIdVariable);
+  const char* file = std::getenv(kFileVariable);
+  if (id != nullptr && file != nullptr) {
+    end.id_ = id;
+    end.path_ = file;
+  }
+  ::unsetenv(kIdVariable);
+  ::unsetenv(kFileVariable);
+  return end;
+}
+
+// Without the file the others wait for a head until they give up.
+void LaunchEnd::tell() const {
+  if (!id_.empty()) static_cast<void>(replace_whole(path_, id_ + "\n", Sync::kNo));
+}
+
+}  // namespace forebay
