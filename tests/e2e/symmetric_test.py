@@ -71,6 +71,25 @@ class Symmetric(Scenario):
         self.assertEqual(lonely.returncode, 1, err)
         self.assertIn("look at what rank 0 said", err)
 
+    def test_another_rank_that_comes_after_the_end_has_nothing_to_do(self):
+        job = self.made()
+        first = self.start(job, self.slurm(0, 2))
+        _, err = first.communicate(timeout=120)
+        self.assertEqual(first.returncode, 0, err)
+        late = self.start(job, self.slurm(1, 2))
+        _, err = late.communicate(timeout=30)
+        self.assertEqual(late.returncode, 0, err)
+        self.assertIn("rank 0 has ended its run already", err)
+        of_another_launch = self.start(job, {**self.slurm(1, 2), "SLURM_STEP_ID": "1"}, "--set", "run.stall_fail=1s")
+        _, err = of_another_launch.communicate(timeout=30)
+        self.assertEqual(of_another_launch.returncode, 1, err)
+        failed = self.start(job, self.slurm(0, 2), "--set", 'dataset.paths=["none-*.tsv"]')
+        failed.communicate(timeout=30)
+        self.assertEqual(failed.returncode, 2)
+        after_a_failure = self.start(job, self.slurm(1, 2), "--set", "run.stall_fail=1s")
+        _, err = after_a_failure.communicate(timeout=30)
+        self.assertEqual(after_a_failure.returncode, 1, err)
+
     def test_without_a_launcher_it_is_refused(self):
         job = self.made()
         process = self.start(job, {})

@@ -11,6 +11,7 @@
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/process/standard_streams.h"
+#include "tools/symmetric/launch_end.h"
 
 namespace forebay {
 namespace {
@@ -145,6 +146,7 @@ Exit run_help(const std::vector<std::string>& words) {
 }  // namespace
 
 Exit run_command_line(const std::vector<std::string>& words) {
+  const LaunchEnd launch = LaunchEnd::handed_over();
   if (words.empty()) {
     print(help_page());
     return Exit::refused("name a command, as in forebay train job.toml");
@@ -172,6 +174,7 @@ Exit run_command_line(const std::vector<std::string>& words) {
   if (exit.status > 128 && invocation->has("--json") && !has_printed_json()) {
     print_json(JsonObject().add("stopped", true));
   }
+  if (exit.status == 0) launch.tell();
   return exit;
 }
 

@@ -11,6 +11,8 @@
 #include "tools/command/commands.h"
 #include "tools/process/paths.h"
 #include "tools/process/process_end.h"
+#include "tools/process/standard_streams.h"
+#include "tools/symmetric/launch_end.h"
 #include "tools/symmetric/launched_process.h"
 
 namespace forebay {
@@ -83,9 +85,14 @@ Exit join(const JobSpec& job, const LaunchedProcess& placement, std::uint16_t po
   point.first_host = placement.first_host;
   point.port = port;
   point.patience = job.run.stall_fail;
-  auto address = await_head(point, [] { return StopRequest::requested(); });
+  const LaunchEnd end(placement, job.run.dir);
+  auto address = await_head(point, [&] { return StopRequest::requested() || end.has_come(); });
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!address) return Exit::failed(address.error());
+  if (address->empty()) {
+    print_message("symmetric-run: rank 0 has ended its run already; nothing is left to do here");
+    return Exit::done();
+  }
   return become(worker_arguments(job, placement, *address));
 }
 
@@ -105,6 +112,7 @@ Exit run_symmetric(const Invocation& invocation) {
   auto job = open_job(invocation);
   if (!job) return Exit::refused(job.error());
   if (placement->rank > 0) return join(*job, *placement, port);
+  LaunchEnd(*placement, job->run.dir).hand_over();
   return become(trainer_arguments(invocation, *job, *placement, port));
 }
 
