@@ -1,6 +1,8 @@
 #include "actors/format/column_choice.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include <fnmatch.h>
 
@@ -14,14 +16,16 @@ namespace {
 class Chooser {
  public:
   explicit Chooser(const std::vector<std::string>& names)
-      : names_(names), taken_by_(names.size()) {}
+      : names_(names), taken_by_(names.size()) {
+    for (std::size_t i = 0; i < names.size(); ++i) by_name_[names[i]].push_back(i);
+  }
 
   Status take(const std::string& key, const std::string& pattern, std::vector<std::size_t>& out) {
     const auto found = matches(pattern);
     if (found.empty()) return no_match(key, pattern);
     for (const std::size_t column : found) {
       const std::string& name = names_[column];
-      if (std::count(names_.begin(), names_.end(), name) > 1) {
+      if (by_name_.at(name).size() > 1) {
         return fail(Code::kInvalid, key + ": " + quoted_text(name) +
                                         " is the name of two columns in the header; rename one");
       }
@@ -49,15 +53,10 @@ class Chooser {
 
  private:
   std::vector<std::size_t> matches(const std::string& pattern) const {
+    if (const auto whole = by_name_.find(pattern); whole != by_name_.end()) return whole->second;
     std::vector<std::size_t> found;
-    for (const bool whole_name : {true, false}) {
-      for (std::size_t i = 0; i < names_.size(); ++i) {
-        if (whole_name ? names_[i] == pattern
-                       : ::fnmatch(pattern.c_str(), names_[i].c_str(), 0) == 0) {
-          found.push_back(i);
-        }
-      }
-      if (!found.empty()) break;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (::fnmatch(pattern.c_str(), names_[i].c_str(), 0) == 0) found.push_back(i);
     }
     return found;
   }
@@ -72,6 +71,7 @@ class Chooser {
   }
 
   const std::vector<std::string>& names_;
+  std::unordered_map<std::string_view, std::vector<std::size_t>> by_name_;
   std::vector<std::string> taken_by_;  // By column; empty: free.
 };
 

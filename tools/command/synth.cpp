@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -19,17 +20,25 @@ namespace {
 
 constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
 
+/// Refuses options of the other kind of made-up data.
+Status refuse_options(const Invocation& invocation, std::initializer_list<const char*> options,
+                      const char* other) {
+  for (const char* option : options) {
+    if (invocation.has(option)) {
+      return fail(Code::kInvalid, "synth " + invocation.arguments.front() + ": " + option +
+                                      " is of synth " + other + "; see forebay synth --help");
+    }
+  }
+  return {};
+}
+
 Result<SynthSpec> read_spec(const Invocation& invocation) {
   if (invocation.arguments.front() != "criteo") {
     return fail(Code::kInvalid, "synth " + invocation.arguments.front() +
                                     ": no such layout; known are criteo and pipelines");
   }
-  for (const char* option : {"--count", "--events"}) {
-    if (invocation.has(option)) {
-      return fail(Code::kInvalid, "synth criteo: " + std::string(option) +
-                                      " is of synth pipelines; see forebay synth --help");
-    }
-  }
+  const auto refused = refuse_options(invocation, {"--count", "--events"}, "pipelines");
+  if (!refused) return pass(refused);
   SynthSpec spec;
   if (!invocation.has("--rows")) {
     return fail(Code::kInvalid, "synth needs --rows N; see forebay synth --help");
@@ -62,6 +71,8 @@ struct PipelinesSpec {
 };
 
 Result<PipelinesSpec> read_pipelines_spec(const Invocation& invocation) {
+  const auto refused = refuse_options(invocation, {"--rows", "--files"}, "criteo");
+  if (!refused) return pass(refused);
   PipelinesSpec spec;
   if (!invocation.has("--count") || !invocation.has("--out")) {
     return fail(Code::kInvalid,
