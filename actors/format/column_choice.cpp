@@ -15,8 +15,7 @@ namespace {
 /// Turns patterns into columns and remembers which key has taken which column.
 class Chooser {
  public:
-  explicit Chooser(const std::vector<std::string>& names)
-      : names_(names), taken_by_(names.size()) {
+  explicit Chooser(const std::vector<std::string>& names) : names_(names), taken_by_(names.size()) {
     for (std::size_t i = 0; i < names.size(); ++i) by_name_[names[i]].push_back(i);
   }
 

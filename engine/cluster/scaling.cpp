@@ -53,7 +53,7 @@ Scaling::Scaling(const JobSpec& job, std::string needed_path, Say say)
 
 Scaling::~Scaling() {
   if (!running_ || running_->ending_within(ShellCommand::kGrace)) return;
-  running_.reset();
+  running_->end();
   say_about_command("still ran at the end of the run and was ended");
 }
 

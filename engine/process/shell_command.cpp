@@ -69,12 +69,17 @@ ShellCommand& ShellCommand::operator=(ShellCommand&& other) noexcept {
 }
 
 ShellCommand::~ShellCommand() {
-  if (id_ < 0 || ending_within(kGrace)) return;
+  if (id_ >= 0 && !ending_within(kGrace)) end();
+}
+
+void ShellCommand::end() {
+  if (id_ < 0) return;
   const pid_t group = id_;
   ::kill(-group, SIGTERM);
   const bool ended = ending_within(kTermination).has_value();
   ::kill(-group, SIGKILL);  // its descendants, too, whether or not they heed SIGTERM
   if (!ended) static_cast<void>(::waitpid(group, nullptr, 0));
+  id_ = -1;
 }
 
 std::optional<ShellCommand::Ending> ShellCommand::ending() { return ending_within({}); }

@@ -13,9 +13,8 @@ namespace forebay {
 /// A command line that /bin/sh runs as a child of this process, in a process group of its own, so
 /// that Ctrl-C in a terminal does not reach the command.
 ///
-/// The destructor waits kGrace for a command that still runs, then ends the whole group: SIGTERM,
-/// and SIGKILL kTermination later. What a finished command left running stays. Move-only; belongs
-/// to one thread.
+/// The destructor waits kGrace for a command that still runs, then calls end(). What a finished
+/// command left running stays. Move-only; belongs to one thread.
 class ShellCommand {
  public:
   static constexpr std::chrono::milliseconds kGrace{3000};
@@ -38,6 +37,9 @@ class ShellCommand {
 
   /// Waits for the end of the command, at most so long.
   std::optional<Ending> ending_within(std::chrono::milliseconds most);
+
+  /// Ends the whole group of a command that still runs: SIGTERM, and SIGKILL kTermination later.
+  void end();
 
  private:
   explicit ShellCommand(pid_t id) : id_(id) {}

@@ -37,7 +37,7 @@ Result<SynthSpec> read_spec(const Invocation& invocation) {
     return fail(Code::kInvalid, "synth " + invocation.arguments.front() +
                                     ": no such layout; known are criteo and pipelines");
   }
-  const auto refused = refuse_options(invocation, {"--count", "--events"}, "pipelines");
+  Status refused = refuse_options(invocation, {"--count", "--events"}, "pipelines");
   if (!refused) return pass(refused);
   SynthSpec spec;
   if (!invocation.has("--rows")) {
@@ -71,7 +71,7 @@ struct PipelinesSpec {
 };
 
 Result<PipelinesSpec> read_pipelines_spec(const Invocation& invocation) {
-  const auto refused = refuse_options(invocation, {"--rows", "--files"}, "criteo");
+  Status refused = refuse_options(invocation, {"--rows", "--files"}, "criteo");
   if (!refused) return pass(refused);
   PipelinesSpec spec;
   if (!invocation.has("--count") || !invocation.has("--out")) {

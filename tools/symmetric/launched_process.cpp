@@ -130,9 +130,9 @@ Result<std::uint64_t> number(const char* name, const std::string& text) {
 
 // srun's step may use only some of the job's nodes; mpirun inside Slurm starts on the job's first
 // node.
-Status add_slurm_hosts(const Environment& environment, LaunchedProcess& placement) {
-  auto list = environment("SLURM_STEP_NODELIST");
-  if (!list || list->empty()) list = environment("SLURM_JOB_NODELIST");
+Status add_slurm_hosts(const Variables& variables, LaunchedProcess& placement) {
+  auto list = variables("SLURM_STEP_NODELIST");
+  if (!list || list->empty()) list = variables("SLURM_JOB_NODELIST");
   if (!list || list->empty()) return {};
   auto hosts = expand_hosts(*list);
   if (!hosts) return pass(hosts);
@@ -141,15 +141,14 @@ Status add_slurm_hosts(const Environment& environment, LaunchedProcess& placemen
   return {};
 }
 
-Status add_hosts(const Environment& environment, const Launcher& launcher,
-                 LaunchedProcess& placement) {
-  if (auto address = environment("MASTER_ADDR"); launcher.name == "torchrun" && address) {
+Status add_hosts(const Variables& variables, const Launcher& launcher, LaunchedProcess& placement) {
+  if (auto address = variables("MASTER_ADDR"); launcher.name == "torchrun" && address) {
     placement.first_host = *address;
-  } else if (auto status = add_slurm_hosts(environment, placement); !status) {
+  } else if (auto status = add_slurm_hosts(variables, placement); !status) {
     return status;
   }
   if (*launcher.local_processes == '\0' || placement.processes == 0) return {};
-  if (auto local = environment(launcher.local_processes)) {
+  if (auto local = variables(launcher.local_processes)) {
     auto count = number(launcher.local_processes, *local);
     if (!count) return pass(count);
     placement.one_host = *count == placement.processes;
@@ -157,14 +156,14 @@ Status add_hosts(const Environment& environment, const Launcher& launcher,
   return {};
 }
 
-Result<LaunchedProcess> read(const Environment& environment, const Launcher& launcher,
+Result<LaunchedProcess> read(const Variables& variables, const Launcher& launcher,
                              const std::string& rank) {
   LaunchedProcess placement;
   placement.launcher = launcher.name;
   auto own = number(launcher.rank, rank);
   if (!own) return pass(own);
   placement.rank = *own;
-  if (auto all = environment(launcher.processes); all && *launcher.processes != '\0') {
+  if (auto all = variables(launcher.processes); all && *launcher.processes != '\0') {
     auto count = number(launcher.processes, *all);
     if (!count) return pass(count);
     if (placement.rank >= *count) {
@@ -173,12 +172,12 @@ Result<LaunchedProcess> read(const Environment& environment, const Launcher& lau
     }
     placement.processes = *count;
   }
-  if (auto job = environment("SLURM_JOB_ID")) placement.job = *job;
-  if (auto job = environment(launcher.job)) placement.job = *job;
-  if (auto step = environment("SLURM_STEP_ID"); step && launcher.name == "srun") {
+  if (auto job = variables("SLURM_JOB_ID")) placement.job = *job;
+  if (auto job = variables(launcher.job)) placement.job = *job;
+  if (auto step = variables("SLURM_STEP_ID"); step && launcher.name == "srun") {
     placement.job += "." + *step;
   }
-  if (auto status = add_hosts(environment, launcher, placement); !status) return pass(status);
+  if (auto status = add_hosts(variables, launcher, placement); !status) return pass(status);
   return placement;
 }
 
@@ -201,9 +200,9 @@ Result<std::vector<std::string>> expand_hosts(std::string_view list) {
   }
 }
 
-Result<LaunchedProcess> placement_in(const Environment& environment) {
+Result<LaunchedProcess> placement_in(const Variables& variables) {
   for (const Launcher& launcher : kLaunchers) {
-    if (auto rank = environment(launcher.rank)) return read(environment, launcher, *rank);
+    if (auto rank = variables(launcher.rank)) return read(variables, launcher, *rank);
   }
   return fail(Code::kInvalid,
               "symmetric-run finds no launcher's variables (SLURM_PROCID, OMPI_COMM_WORLD_RANK, "

@@ -27,12 +27,13 @@ struct LaunchedProcess {
   std::string job;              ///< The launcher's id of this job; empty: unknown.
 };
 
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+/// Returns the value of an environment variable; nullopt: it is not set.
+using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 
 /// Reads the environment variables of Open MPI, MPICH (PMI), torchrun, Slurm or an Indexed Job of
 /// Kubernetes, in this order: an mpirun inside an sbatch has both, and mpirun's are the right ones.
 /// kInvalid: no launcher's variables are set, or a number is invalid.
-Result<LaunchedProcess> placement_in(const Environment& environment);
+Result<LaunchedProcess> placement_in(const Variables& variables);
 
 /// Returns a port on which all processes of a job agree without communication: from 20000 to 29999,
 /// derived from the job's id.
