@@ -105,7 +105,9 @@ void WorkerNode::look(const std::function<bool()>& stopped) {
   work_->with_stages([&](NodeStages&, const WorkerJob& job) { rejoin = job.job().cluster.rejoin; });
   // A worker that the job refused never learns the job's own time.
   if (alone > rejoin.value_or(ClusterSpec().rejoin)) {
-    const auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
+    auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
+    // A head that answered and never took this worker, for its name's sake, has refused it as well.
+    if (last && !rejoin && last->refused.empty()) last->refused = last->trouble;
     if (rejoin) options_.say("the job's trainer has gone and not come back");
     if (rejoin || (last && !last->refused.empty())) {
       return end_with(last.value_or(scheduler::WorkerStatus{}));
