@@ -332,7 +332,7 @@ class Bounds(ClusterScenario):
         self.assertRegex(ends["wrong"].err.splitlines()[-1], "^forebay: this worker was refused: .*day_1.tsv has other content")
 
     def test_a_worker_whose_name_is_taken_ends_when_the_head_is_gone_for_long(self):
-        cluster = Cluster(self, self.work(epochs=1), min_workers=1)
+        cluster = Cluster(self, self.work(epochs=8), min_workers=1)
         cluster.worker(name="twin")
         self.wait_until(lambda: "joined as twin" in cluster.workers["twin"].stderr_now())
         second = harness.Running(["worker", "--join", cluster.address, "--name", "twin"], cluster.job.folder)
