@@ -26,6 +26,8 @@ struct JobShare {
   std::string fingerprint;  ///< Of dataset, order and operators; a worker's must be equal.
   std::uint64_t splits_per_epoch = 0;
   std::uint64_t epochs = 0;
+  /// Over all epochs.
+  std::uint64_t num_splits() const { return splits_per_epoch * epochs; }
   static auto fields(auto& self) {
     return std::tie(self.id, self.text, self.fingerprint, self.splits_per_epoch, self.epochs);
   }
@@ -44,7 +46,7 @@ struct SplitRange {
 // identifies one membership of a worker; messages of an earlier one are ignored.
 
 /// The version of the protocol; a node with another version is refused when it joins.
-inline constexpr std::uint32_t kProtocol = 3;
+inline constexpr std::uint32_t kProtocol = 4;
 
 /// Head → worker: make these splits; the lease lasts until its deadline, which a heartbeat extends.
 struct Lease {
@@ -204,8 +206,10 @@ struct Ready {
   std::uint64_t bytes = 0;
   HolderRef holder;
   bool sent = false;  ///< The split was sent to this client; this only asks whether it arrived.
+  /// Of the job that the split belongs to: another trainer may listen where an earlier one did.
+  std::string fingerprint = {};
   static auto fields(auto& self) {
-    return std::tie(self.split, self.bytes, self.holder, self.sent);
+    return std::tie(self.split, self.bytes, self.holder, self.sent, self.fingerprint);
   }
 };
 
@@ -216,13 +220,14 @@ struct Deliver {
   std::uint64_t split = 0;
   std::string worker;  ///< The worker's name.
   Frames frames;
-  std::uint64_t pid = 0;   ///< The worker's process.
-  JobUse use = {};         ///< For the open job so far.
-  HolderRef holder = {};   ///< The worker keeps the split until Drop.
-  std::uint64_t left = 0;  ///< Splits that the worker still makes, or that wait to be sent.
+  std::uint64_t pid = 0;         ///< The worker's process.
+  JobUse use = {};               ///< For the open job so far.
+  HolderRef holder = {};         ///< The worker keeps the split until Drop.
+  std::uint64_t left = 0;        ///< Splits that the worker still makes, or that wait to be sent.
+  std::string fingerprint = {};  ///< As in Ready.
   static auto fields(auto& self) {
     return std::tie(self.split, self.worker, self.frames, self.pid, self.use, self.holder,
-                    self.left);
+                    self.left, self.fingerprint);
   }
 };
 inline std::size_t bytes_of(const Deliver& deliver) {

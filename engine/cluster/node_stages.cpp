@@ -142,7 +142,9 @@ NodeStages::NodeStages(Options options)
 
 NodeStages::~NodeStages() { stages_.cancel(); }
 
+// A lease that ended leaves its split in the stages, and a later lease may be for the same split.
 void NodeStages::make(std::uint64_t number) {
+  if (!serial_([&] { return in_progress_.insert(number).second; })) return;
   begun_.fetch_add(1, std::memory_order_relaxed);
   stages_.make(split_to_make(split_id(number, order_), order_, sizing_));
 }
@@ -168,6 +170,7 @@ void NodeStages::deliver(const Split& split, Frames frames) {
     if (!all) return;
     frames = std::move(*all);
   }
+  serial_([&] { in_progress_.erase(split.id.number); });
   done_.fetch_add(1, std::memory_order_relaxed);
   options_.done(split.id.number, std::move(frames));
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,8 @@ class NodeStages final : StageOwner {
   explicit NodeStages(Options options);
   ~NodeStages() override;
 
-  /// Starts making a split. At most slots() splits may be in progress or finished.
+  /// Starts making a split; one that is being made already is not made twice. At most slots()
+  /// splits may be in progress or finished.
   void make(std::uint64_t number);
 
   StagePools& stages() { return stages_; }
@@ -139,8 +141,9 @@ class NodeStages final : StageOwner {
   std::atomic<double> busy_{1};
   std::atomic<double> could_make_{0};
   const Synchronized<> serial_{};
-  std::vector<std::byte> sample_;  // guarded by serial_, like rate_ and packed_parts_
+  std::vector<std::byte> sample_;                      // guarded by serial_, like the three below
   std::map<std::uint64_t, PackedParts> packed_parts_;  // by split number
+  std::set<std::uint64_t> in_progress_;                // splits, by number
   mutable Rate rate_;
   StagePools stages_;
 };

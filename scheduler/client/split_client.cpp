@@ -133,11 +133,17 @@ Result<SplitClientStatus> SplitClient::on(const QuerySplitClient&, Context& cont
 
 // Messages from workers: announcements of splits, and the splits.
 
+// A worker that has not heard of this job yet may hold splits of the trainer that listened at this
+// address before.
+SplitClient::Split* SplitClient::missing(std::uint64_t split, const std::string& fingerprint) {
+  return fingerprint == options_.job.fingerprint ? wanted_.missing(split) : nullptr;
+}
+
 Status SplitClient::on(const Ready& ready, Context& context) {
   if (ready.holder.receiver() == nullptr) {
     return fail(Code::kInvalid, "a split was announced without the worker that holds it");
   }
-  Split* split = wanted_.missing(ready.split);
+  Split* split = missing(ready.split, ready.fingerprint);
   if (split == nullptr) {
     ++duplicates_;
     return context.tell(ready.holder, Drop{{ready.split}});
@@ -175,7 +181,7 @@ Status SplitClient::on(Deliver&& deliver, Context& context) {
     return fail(Code::kInvalid, "a split was delivered without the worker that holds it");
   }
   bytes_received_ += forebay::bytes_of(deliver.frames);
-  Split* split = wanted_.missing(deliver.split);
+  Split* split = missing(deliver.split, deliver.fingerprint);
   if (split == nullptr) {
     ++duplicates_;
     return context.tell(deliver.holder, Drop{{deliver.split}});

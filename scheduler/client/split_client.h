@@ -130,6 +130,8 @@ class SplitClient final
  private:
   using Split = WantedSplits::Split;
 
+  /// The split of a job with this fingerprint, if it is this job's and has not arrived; else null.
+  Split* missing(std::uint64_t split, const std::string& fingerprint);
   void pull(std::uint64_t split, Context& context);
   void arrived(std::uint64_t split, Context& context);
   void refuse(const Deliver& deliver, const Error& why, Context& context);
@@ -183,7 +185,7 @@ class SplitClient final
   Time close_by_ = {};
   Time heard_ = {};  // When the head last confirmed this session.
 
-  std::uint64_t duplicates_ = 0;
+  std::uint64_t duplicates_ = 0;  // Splits that came and were not wanted.
   std::uint64_t bytes_received_ = 0;
   std::string last_bad_;  // The last delivery that the sink could not read, and its time.
   Time bad_at_ = {};

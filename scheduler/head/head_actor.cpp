@@ -78,6 +78,7 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
     members_.forget_job();
   }
   leases_.reopen(*wanted, state().finished(), context.clock().now());
+  if (same_job) adopt_held(context.clock().now());
   min_workers_ = open.min_workers;
   // After a restart of the head: if a split has arrived, the minimum of workers was reached before.
   enough_workers_ = (same_job && enough_workers_) || !open.arrived.empty();
@@ -90,6 +91,13 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
   for (auto& [incarnation, member] : members_.all()) offer_job(member, context);
   lease_out(context);
   return JobOpened{session};
+}
+
+// After a restart of the head its members hold splits of the job, made or being made.
+void HeadActor::adopt_held(Time now) {
+  for (const auto& [incarnation, member] : members_.all()) {
+    for (const std::uint64_t split : member.holds) leases_.adopt(incarnation, split, now);
+  }
 }
 
 // An offer may be lost in transit, so it is repeated while the worker's heartbeats do not confirm
@@ -232,7 +240,9 @@ Status HeadActor::on(const Heartbeat& heartbeat, Context& context) {
   for (const std::uint64_t split : heartbeat.holds) {
     if (!leases_.adopt(heartbeat.incarnation, split, now)) unwanted.push_back(split);
   }
-  if (!unwanted.empty()) {
+  // While the split client is out of reach, the head may not know yet what is wanted.
+  const bool is_known = !state().job_is_open() || split_client_is_there();
+  if (is_known && !unwanted.empty()) {
     static_cast<void>(
         context.tell(member->worker, Revoke{heartbeat.incarnation, std::move(unwanted)}));
   }

@@ -82,6 +82,7 @@ class HeadActor final
   Status commit(const HeadState::Event& event);
   Status check_session(std::uint64_t session) const;
   void offer_job(Member& member, Context& context);
+  void adopt_held(Time now);
   bool split_client_is_there() const { return split_client_.receiver() != nullptr; }
 
   void lease_out(Context& context);

@@ -89,7 +89,7 @@ Status HeadState::apply_one(const JobOpening& event) {
     return fail(Code::kInvalid, session_text(event.session) + " is not after " +
                                     session_text(session_) + ", the last one");
   }
-  const std::uint64_t splits = event.job.splits_per_epoch * event.job.epochs;
+  const std::uint64_t splits = event.job.num_splits();
   if (!fit(event.finished_below, event.finished, splits)) {
     return fail(Code::kInvalid, "job " + event.job.id + " has " + std::to_string(splits) +
                                     " splits, its position names others");

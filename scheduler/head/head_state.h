@@ -75,7 +75,7 @@ class HeadState {
   const JobShare& job() const { return job_; }
   bool job_is_open() const { return open_; }
   std::uint64_t session() const { return session_; }
-  std::uint64_t num_splits() const { return job_.splits_per_epoch * job_.epochs; }
+  std::uint64_t num_splits() const { return job_.num_splits(); }
   /// The epoch of the lowest unfinished split.
   std::uint64_t epoch() const;
   const RangeSet& finished() const { return finished_; }

@@ -147,13 +147,14 @@ void LeaseTable::end(Splits::iterator split, Leases::iterator lease) {
 }
 
 Result<std::set<std::uint64_t>> wanted_of(const OpenJob& open) {
+  const std::uint64_t all = open.job.num_splits();
   std::uint64_t count = 0;
   for (const SplitRange& range : open.issued) {
-    const bool fits =
-        range.first <= range.last && range.last - range.first < LeaseTable::kMostIssued;
+    const bool fits = range.first <= range.last && range.last < all &&
+                      range.last - range.first < LeaseTable::kMostIssued;
     if (fits) count += range.last - range.first + 1;
     if (!fits || count > LeaseTable::kMostIssued) {
-      return fail(Code::kInvalid, "a feed says to have more splits issued than can be");
+      return fail(Code::kInvalid, "a trainer says to have more splits issued than there can be");
     }
   }
   std::set<std::uint64_t> wanted;

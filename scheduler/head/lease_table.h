@@ -118,7 +118,8 @@ class LeaseTable {
   std::set<std::tuple<Time, std::uint64_t, Holder>> deadlines_;
 };
 
-/// Returns the splits that a split client reports as issued and not arrived; kInvalid: too many.
+/// Returns the splits that a split client reports as issued and not arrived; kInvalid: too many, or
+/// more than the job has.
 Result<std::set<std::uint64_t>> wanted_of(const OpenJob& open);
 
 }  // namespace forebay::scheduler

@@ -98,6 +98,7 @@ void Members::add(std::uint64_t incarnation, const Join& join, const HeadOptions
   member.node.memory_limit = join.memory_bytes;
   member.worker = join.worker;
   member.last_heard = now;
+  member.holds = join.holds;
   if (!options.trainer_host.empty() && join.host == options.trainer_host) {
     member.distance =
         join.pid == options.trainer_pid ? Distance::kSameProcess : Distance::kSameHost;
@@ -109,6 +110,7 @@ void Members::add(std::uint64_t incarnation, const Join& join, const HeadOptions
 void Members::heard(Member& member, const Heartbeat& heartbeat, Time now) {
   member.blocked = false;
   member.last_heard = now;
+  member.holds = heartbeat.holds;
   member.node.capacity = heartbeat.slots;
   member.node.splits_done = heartbeat.splits_done;
   member.node.rate = member.meter.update(heartbeat.splits_done, now);

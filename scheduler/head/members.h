@@ -47,7 +47,8 @@ struct Member {
   Distance distance = Distance::kElsewhere;
   RateMeter meter;
   Time last_heard = {};
-  Time offered = {};  ///< When the job was last offered to it.
+  Time offered = {};                      ///< When the job was last offered to it.
+  std::vector<std::uint64_t> holds = {};  ///< Splits, as it last said.
   /// Until its next heartbeat, because its mailbox was full or it gave splits back.
   bool blocked = false;
   bool gone = false;  ///< Its connection has ended for good; it must join again.

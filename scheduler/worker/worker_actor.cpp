@@ -357,7 +357,8 @@ void WorkerActor::announce(std::uint64_t split, Held& held, Context& context) {
   Ready ready{.split = split,
               .bytes = forebay::bytes_of(held.frames),
               .holder = self(context),
-              .sent = held.state == Held::State::kSent && held.sent_to == to.id()};
+              .sent = held.state == Held::State::kSent && held.sent_to == to.id(),
+              .fingerprint = fingerprint_};
   const auto status = context.tell(to, std::move(ready));
   if (!status && status.error().code != Code::kOverloaded) split_client_ = {};  // To be found anew.
 }
@@ -379,7 +380,8 @@ void WorkerActor::send(std::uint64_t split, Held& held, Context& context) {
                                                            .pid = options_.pid,
                                                            .use = executor_.use(),
                                                            .holder = self(context),
-                                                           .left = held_.unsent()});
+                                                           .left = held_.unsent(),
+                                                           .fingerprint = fingerprint_});
   if (status) return;
   if (status.error().code != Code::kOverloaded) {
     held.state = Held::State::kReady;

@@ -459,6 +459,33 @@ TEST_CASE("a restarted head knows the job and finished splits, the split client 
   CHECK(cluster.recorded["w"].leased == Splits{1, 3});
 }
 
+TEST_CASE("a restarted head leaves workers the splits that they hold", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  cluster.member("w", 4);
+  REQUIRE(cluster.issue({0, 1, 2}));
+  cluster.head.stop();
+  cluster.host.deliver_all();
+  cluster.recorded["w"].leased.clear();
+  cluster.start({});
+  Join holder;
+  holder.holds = {0, 1};
+  const auto incarnation = cluster.join("w", holder).value().incarnation;
+  REQUIRE(cluster.beat(incarnation, 4, {0, 1}));
+  CHECK(cluster.recorded["w"].revoked.empty());  // The trainer has not come back yet.
+  cluster.member("v", 4);
+  OpenJob again;
+  again.job = job();
+  again.issued = {{0, 2}};
+  again.arrived = {1};
+  REQUIRE(cluster.open(again));
+  REQUIRE(cluster.asked(Prepared{incarnation, "f"}));
+  CHECK(cluster.recorded["w"].leased.empty());
+  CHECK(cluster.recorded["v"].leased == Splits{2});
+  REQUIRE(cluster.beat(incarnation, 4, {0, 1}));
+  CHECK(cluster.recorded["w"].revoked == Splits{1});
+}
+
 TEST_CASE("a second job waits for the end of the first", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());

@@ -81,6 +81,9 @@ class SplitClientFixture : HeadFinder, ArrivalSink {
 
   template <class M>
   void tell_client(M message) {
+    if constexpr (requires { message.fingerprint; }) {
+      if (message.fingerprint.empty()) message.fingerprint = job().fingerprint;
+    }
     REQUIRE(split_client_.tell(std::move(message)));
     host_.deliver_all();
   }
@@ -305,6 +308,20 @@ TEST_CASE("a delivery that cannot be read is dropped by its worker and asked of 
   cluster.tell_client(Deliver{.split = 0, .worker = "w", .frames = {}, .holder = other});
   CHECK(cluster.told.dropped == std::vector<Splits>{{0}, {0}});
   CHECK(cluster.told.pulled == Splits{0});
+}
+
+TEST_CASE("a split of the job that had this address before is dropped", "[scheduler][feed]") {
+  SplitClientFixture cluster;
+  cluster.tell_client(IssueSplits{{0, 1}});
+  const HolderRef holder = cluster.miser();
+  const std::string other = "fingerprint of the earlier job";
+  cluster.tell_client(Ready{.split = 0, .bytes = 8, .holder = holder, .fingerprint = other});
+  CHECK(cluster.told.pulled.empty());
+  CHECK(cluster.told.dropped == std::vector<Splits>{{0}});
+  cluster.tell_client(
+      Deliver{.split = 1, .worker = "w", .frames = {}, .holder = holder, .fingerprint = other});
+  CHECK(cluster.told.dropped == std::vector<Splits>{{0}, {1}});
+  CHECK(cluster.missing() == 2);
 }
 
 TEST_CASE("a split that is made for long is a problem later than one that is carried for long",

@@ -117,11 +117,15 @@ TEST_CASE("an opening replaces the splits to be made and keeps their leases", "[
 
 TEST_CASE("a split client wants the splits that it issued and that have not arrived",
           "[scheduler]") {
+  constexpr std::uint64_t kLast = ~std::uint64_t{0};
   OpenJob open;
+  open.job.splits_per_epoch = 3 << 20;
+  open.job.epochs = 2;
   open.issued = {{3, 5}, {8, 8}};
   open.arrived = {4};
   CHECK(wanted_of(open).value() == std::set<std::uint64_t>{3, 5, 8});
-  for (const SplitRange wrong : {SplitRange{5, 3}, SplitRange{0, 1 << 20}}) {
+  for (const SplitRange wrong : {SplitRange{5, 3}, SplitRange{0, 1 << 20},
+                                 SplitRange{(6 << 20) - 1, 6 << 20}, SplitRange{kLast, kLast}}) {
     open.issued = {wrong};
     CHECK(wanted_of(open).error().code == Code::kInvalid);
   }
