@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/base/deadline.h"
 #include "core/runtime/actor_host.h"
 #include "core/runtime/actor_ref.h"
 #include "core/runtime/executor/executor.h"
@@ -63,7 +64,7 @@ void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message, std::chrono::nan
   auto question = std::make_shared<Question<R>>(host.timers(), std::move(deliver));
   auto replier = reply_to<R>([question](Result<R> result) { question->settle(std::move(result)); });
   EnvelopePtr envelope = seal(std::forward<M>(message), std::move(replier));
-  const TimerQueue::Time deadline = host.clock().now() + timeout;
+  const TimerQueue::Time deadline = deadline_after(host.clock().now(), timeout);
   Status status = actor.receiver()->push(envelope, MailboxCredit::kRequired);
   if (!status) return question->settle(pass(status));
   Question<R>::expire_at(question, deadline);

@@ -1,6 +1,7 @@
 #include "core/runtime/cell.h"
 
 #include "core/base/clock.h"
+#include "core/base/deadline.h"
 #include "core/runtime/actor.h"
 #include "core/runtime/actor_host.h"
 
@@ -48,10 +49,12 @@ Status Cell::push(EnvelopePtr& envelope, MailboxCredit credit) {
 void Cell::push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope) {
   // The timer queue requires copyable functions, and an envelope is move-only: so it is shared.
   auto waiting = std::make_shared<EnvelopePtr>(std::move(envelope));
-  host().timers().add(host().clock().now() + delay, [cell = weak_from_this(), waiting] {
-    const CellPtr alive = cell.lock();
-    if (alive != nullptr) static_cast<void>(alive->push(*waiting, MailboxCredit::kExempt));
-  });
+  host().timers().add(deadline_after(host().clock().now(), delay),
+                      [cell = weak_from_this(), waiting] {
+                        const CellPtr alive = cell.lock();
+                        if (alive != nullptr)
+                          static_cast<void>(alive->push(*waiting, MailboxCredit::kExempt));
+                      });
 }
 
 Cell::Next Cell::resume(std::size_t messages) {

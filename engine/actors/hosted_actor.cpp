@@ -5,6 +5,8 @@
 #include <functional>
 #include <variant>
 
+#include "core/runtime/supervisor.h"
+
 namespace forebay {
 
 namespace {
@@ -106,12 +108,23 @@ Status HostedActor::on(HeldReady&& ready, Context& context) {
     next->asker->answer(tl::unexpected<Error>(error));
     return {};
   }
-  auto answer = handle(std::move(next->message), next->asker, context);
+  auto answer = handle_held(*next, context);
   if (next->asker != nullptr) {
     next->asker->answer(std::move(answer));
     return {};
   }
   return answer ? Status() : pass(answer);
+}
+
+// After a crash the actor's cell refuses the message in work, which is the HeldReady.
+Result<UserValue> HostedActor::handle_held(HeldMessages::Ready& held, Context& context) {
+  try {
+    return handle(std::move(held.message), held.asker, context);
+  } catch (...) {
+    const auto crash = catch_crash([] { throw; });
+    if (held.asker != nullptr) held.asker->answer(tl::unexpected<Error>(*crash));
+    throw;
+  }
 }
 
 Result<UserValue> HostedActor::handle(UserMessage&& message, Asker& asker, Context& context) {

@@ -52,6 +52,7 @@ class HostedActor final : public ActorOf<HostedActor, UserMessage, HeldReady, Ru
   bool is_fenced() const { return place_.kept != nullptr && place_.kept->is_fenced(); }
   bool has_to_wait(const UserMessage& message) const;
   Status hold(UserMessage& message, Asker& asker, Context& context);
+  Result<UserValue> handle_held(HeldMessages::Ready& held, Context& context);
   Result<UserValue> handle(UserMessage&& message, Asker& asker, Context& context);
 
   UserHost& host_;

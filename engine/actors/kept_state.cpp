@@ -5,17 +5,18 @@
 namespace forebay {
 
 void KeptState::keep(const actors::Box& state, Done done) {
-  PackedValue packed = pack(state);
-  if (!packed.actors.empty() || !packed.objects.empty()) {
+  auto packed = pack(state);
+  if (!packed) return done(pass(packed));
+  if (!packed->actors.empty() || !packed->objects.empty()) {
     return done(fail(Code::kInvalid,
                      "a kept state must not hold references to actors or objects; keep the names "
                      "of actors"));
   }
-  if (packed.bytes.size() > kMostKeptBytes) {
-    return done(fail(Code::kInvalid, "the state takes " + std::to_string(packed.bytes.size()) +
+  if (packed->bytes.size() > kMostKeptBytes) {
+    return done(fail(Code::kInvalid, "the state takes " + std::to_string(packed->bytes.size()) +
                                          " bytes, and at most 16 MiB are kept; use more actors"));
   }
-  last_ = std::move(packed.bytes);
+  last_ = std::move(packed->bytes);
   if (!copy_) return done({});
   copy_(last_, std::move(done));
 }

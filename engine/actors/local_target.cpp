@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/deadline.h"
 #include "core/runtime/ask.h"
 #include "core/runtime/cell.h"
 #include "engine/actors/hosted_actor.h"
@@ -161,7 +162,7 @@ void LocalTarget::ask(actors::Box message, const actors::ValueType* reply,
   Result<UserMessage> user =
       is_here_ ? UserMessage{.value = {.box = std::move(message)}} : to_send(message);
   if (!user) return done(shown(user.error()));
-  const auto until = host_.host().clock().now() + deadline;
+  const auto until = deadline_after(host_.host().clock().now(), deadline);
   const auto open = [&host = host_, reply, done = std::move(done)](Result<UserValue> answer) {
     if (!answer) return done(shown(answer.error()));
     auto opened = open_value(std::move(*answer), reply, host);

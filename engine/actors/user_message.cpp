@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 
-#include "core/base/check.h"
 #include "engine/actors/local_target.h"
 #include "engine/actors/objects/objects.h"
 
@@ -31,8 +30,12 @@ class PackingWriter final : public actors::Writer {
   void bytes(std::span<const std::byte> value) override {
     if (fits(value.size())) encoder_.bytes(value);
   }
-  void array(std::size_t count) override { encoder_.array(count); }
-  void map(std::size_t count) override { encoder_.map(count); }
+  void array(std::size_t count) override {
+    if (fits(count)) encoder_.array(count);
+  }
+  void map(std::size_t count) override {
+    if (fits(count)) encoder_.map(count);
+  }
   void actor(const actors::TargetPtr& target) override {
     if (target == nullptr) return encoder_.nil();
     encoder_.number(std::uint64_t{packed_.actors.size()});
@@ -51,8 +54,9 @@ class PackingWriter final : public actors::Writer {
   bool fits(std::size_t size) {
     if (size <= kMostFieldBytes) return true;
     status_ = fail(Code::kInvalid, "a field of " + std::to_string(size) +
-                                       " bytes is too large for a message, whose fields take at "
-                                       "most 4 GiB; put it, and send the object");
+                                       " bytes or elements is too large: MessagePack counts to "
+                                       "2^32 - 1; divide it, or put it as bytes and send the "
+                                       "object");
     return false;
   }
 
@@ -135,11 +139,11 @@ std::size_t bytes_of(const UserMessage& message) {
   return sizeof(message) + (type == nullptr ? 0 : type->bytes(value.box.data()));
 }
 
-PackedValue pack(const actors::Box& box) {
+Result<PackedValue> pack(const actors::Box& box) {
   PackedValue packed;
   if (box.type() == nullptr) return packed;
-  const auto written = write_packed(box, packed);
-  FOREBAY_CHECK(written);
+  auto written = write_packed(box, packed);
+  if (!written) return pass(written);
   packed.bytes.assign((*written)->bytes().begin(), (*written)->bytes().end());
   return packed;
 }
@@ -176,7 +180,9 @@ Result<actors::Box> open_value(UserValue&& value, const actors::ValueType* type,
                                ActorFinder& finder) {
   if (value.packed != nullptr) return unpack(*value.packed, type, finder);
   if (value.box.type() == type) return std::move(value.box);
-  return unpack(pack(value.box), type, finder);
+  auto packed = pack(value.box);
+  if (!packed) return pass(packed);
+  return unpack(*packed, type, finder);
 }
 
 std::uint64_t number_of(const UserValue& value) {

@@ -12,6 +12,7 @@
 
 #include <forebay/actor.h>
 
+#include "core/base/check.h"
 #include "core/base/result.h"
 #include "core/runtime/actor_ref.h"
 #include "core/wire/codec.h"
@@ -78,7 +79,8 @@ class NoActors final : public ActorFinder {
   actors::ObjectPtr object_of(const SentObject&) override { return nullptr; }
 };
 
-PackedValue pack(const actors::Box& box);
+/// kInvalid: a field is larger than 4 GiB, or has more elements than 2^32 - 1.
+Result<PackedValue> pack(const actors::Box& box);
 
 /// For another process: a large value becomes an object. kOverloaded: the objects here leave no
 /// room for it; kInvalid: it is larger than all of them may be, or a field is larger than 4 GiB.
@@ -102,7 +104,10 @@ Error internal(const actors::Error& error);
 template <>
 struct WireField<UserValue> {
   static void write(Encoder& encoder, const UserValue& value) {
-    write_field(encoder, value.packed != nullptr ? *value.packed : pack(value.box));
+    if (value.packed != nullptr) return write_field(encoder, *value.packed);
+    const auto packed = pack(value.box);
+    FOREBAY_CHECK(packed);  // Messages to other processes are packed before (pack_to_send).
+    write_field(encoder, *packed);
   }
   static bool read(Decoder& decoder, UserValue& value) {
     value.packed = std::make_unique<PackedValue>();

@@ -53,14 +53,18 @@ std::string kind_of(const tuner::PipelineDescription& description, const tuner::
          std::to_string(description.max_actors) + "-actors";
 }
 
-Result<NodeTuners::Node*> NodeTuners::node_of(const AskDecision& ask) {
+Result<NodeTuners::Node*> NodeTuners::node_of(const AskDecision& ask,
+                                              std::chrono::nanoseconds now) {
   const auto found = nodes_.find(ask.node);
   if (found != nodes_.end() && same_machine(found->second.description, ask.description)) {
+    found->second.heard = now;
     return &found->second;
   }
+  std::erase_if(nodes_, [&](const auto& one) { return now - one.second.heard > kForgottenAfter; });
   if (nodes_.size() >= kMostNodes) return fail(Code::kOverloaded, "too many nodes to tune");
   auto node = make_node(ask);
   if (!node) return pass(node);
+  node->heard = now;
   return &nodes_.insert_or_assign(ask.node, std::move(*node)).first->second;
 }
 
@@ -170,9 +174,10 @@ Advised NodeTuners::decide(Node& node, const AskDecision& ask, std::chrono::nano
 Result<Advised> NodeTuners::on(const AskDecision& ask, Context& context) {
   if (!sound(ask)) return fail(Code::kInvalid, "that is no observation of a pipeline");
   try {
-    auto node = node_of(ask);
+    const auto now = context.clock().now();
+    auto node = node_of(ask, now);
     if (!node) return pass(node);
-    return decide(**node, ask, context.clock().now());
+    return decide(**node, ask, now);
   } catch (const std::exception& thrown) {  // Its policy cannot be made; other nodes have theirs.
     return fail(Code::kInvalid, "the tuner of " + ask.node + " cannot begin: " + thrown.what());
   }

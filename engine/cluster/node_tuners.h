@@ -24,12 +24,15 @@ namespace forebay {
 /// The guard runs on the node that it guards. The policy's decisions are made, logged
 /// (`.forebay/decisions-NODE.jsonl`) and shown here. A worker that joins again keeps its policy and
 /// learned state, unless its machine has changed. What is learned is kept for each kind of node,
-/// and a node that joins later begins with it. A policy that fails with one node's observations is
-/// overruled for this node alone: the model's plan decides there, and after three faults in a row
-/// the policy is not asked for it again. With a central tuner one decision is made for all nodes,
-/// and these policies are not asked.
+/// and a node that joins later begins with it. A node that is silent for kForgottenAfter is
+/// forgotten: workers that are started again and again have new names. A policy that fails with one
+/// node's observations is overruled for this node alone: the model's plan decides there, and after
+/// three faults in a row the policy is not asked for it again. With a central tuner one decision is
+/// made for all nodes, and these policies are not asked.
 class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, TrainerSeen> {
  public:
+  static constexpr std::chrono::hours kForgottenAfter{1};
+
   struct Options {
     const JobSpec& job;
     std::string command;                           ///< For the log: `train`, `ingest`.
@@ -64,6 +67,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, 
     std::string fault;                        // in the last decision; empty: none
     std::optional<tuner::DecisionLogWriter> log;
     bool log_failed = false;
+    std::chrono::nanoseconds heard{0};  // last
   };
   /// What was learned on nodes of a kind: by the node that has decided most often in this run.
   struct Learned {
@@ -71,7 +75,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, 
     std::uint64_t decisions = 0;
   };
 
-  Result<Node*> node_of(const AskDecision& ask);
+  Result<Node*> node_of(const AskDecision& ask, std::chrono::nanoseconds now);
   Result<Node> make_node(const AskDecision& ask);
   tuner::PolicyContext context_of(const AskDecision& ask) const;
   std::string restore(tuner::Policy& policy, const AskDecision& ask, const std::string& kind);

@@ -15,6 +15,7 @@
 /// once: a task should have no effect besides its result.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -160,7 +161,10 @@ class TaskCall final : public Actor<TaskCall<kFunction>, TryTask, TryTaskLater> 
         promise_(std::move(promise)) {}
 
   void on(const TryTask&, Context& context) {
-    if (!until_) until_ = context.now() + options_.patience;
+    // A patience without a limit must not overflow the sum.
+    if (!until_) {
+      until_ = context.now() + std::min<std::chrono::nanoseconds>(options_.patience, kCentury);
+    }
     context.then(run_once(), [this, me = this->self(context),
                               is_last = context.now() >= *until_](Result<Answer> answer) {
       if (!answer && is_tried_again(answer.error(), is_last)) {
@@ -175,6 +179,8 @@ class TaskCall final : public Actor<TaskCall<kFunction>, TryTask, TryTaskLater> 
   }
 
  private:
+  static constexpr std::chrono::hours kCentury{100 * 365 * 24};
+
   Future<Answer> run_once() {
     const Promise<Answer> promise;
     start_().then([promise, args = args_, deadline = options_.deadline](Result<TargetPtr> made) {

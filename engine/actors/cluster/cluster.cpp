@@ -11,6 +11,7 @@
 #include <forebay/cluster.h>
 
 #include "core/base/clock.h"
+#include "core/base/deadline.h"
 #include "core/runtime/ask.h"
 #include "engine/actors/cluster/name_resolver.h"
 #include "engine/actors/cluster/network_objects.h"
@@ -29,8 +30,11 @@ constexpr std::chrono::seconds kGroupPatience(35);
 
 /// What the head needs to start the actor; fails if an argument holds a reference to an actor.
 forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& start) {
-  PackedValue packed = pack(start);
-  if (!packed.actors.empty() || !packed.objects.empty()) {
+  auto packed = pack(start);
+  if (!packed) {
+    return fail(packed.error().code, "actor " + options.name + ": " + packed.error().message);
+  }
+  if (!packed->actors.empty() || !packed->objects.empty()) {
     return fail(forebay::Code::kInvalid, "actor " + options.name +
                                              ": its arguments must not hold references to "
                                              "actors or objects; send them in a message");
@@ -44,7 +48,7 @@ forebay::Result<PlaceActor> placement(const ClusterSpawn& options, const Box& st
   ActorSpec& spec = place.spec;
   spec.name = options.name;
   spec.type = options.type;
-  spec.start = std::move(packed.bytes);
+  spec.start = std::move(packed->bytes);
   spec.mailbox_bytes = options.mailbox_bytes;
   spec.restarts = options.restarts;
   spec.period = options.period;
@@ -134,7 +138,7 @@ class Cluster::Running {
   }
 
   forebay::Status await_head(std::chrono::nanoseconds patience) {
-    const auto until = clock_.now() + patience;
+    const auto until = deadline_after(clock_.now(), patience);
     std::string why;
     do {
       if (const auto head = directory(); head.receiver() != nullptr) {

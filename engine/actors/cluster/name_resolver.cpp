@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/deadline.h"
+
 namespace forebay {
 namespace {
 
@@ -41,7 +43,7 @@ Status NameResolver::on(FindNamed&& find, Context& context) {
 void NameResolver::begin(Search search, Context& context) {
   if (!std::exchange(follows_, true)) static_cast<void>(on(FollowHead{}, context));
   const std::uint64_t number = ++last_search_;
-  search.until = context.clock().now() + options_.patience;
+  search.until = deadline_after(context.clock().now(), options_.patience);
   searches_.emplace(number, std::move(search));
   try_now(number, context);
 }
@@ -160,7 +162,8 @@ Status NameResolver::on(Answered<LocateActor>&& located, Context& context) {
   auto shown = named(found->second.at);
   shown->move_to(found->second.at.node, actor.receiver());
   const auto [watched, is_first] = watched_.try_emplace(actor.id());
-  watched->second = {.actor = shown, .node = found->second.at.node, .life = found->second.at.life};
+  watched->second = {
+      .at = actor, .actor = shown, .node = found->second.at.node, .life = found->second.at.life};
   if (is_first) watch(actor, ActorRef<Down>(self(context)));
   finish(located.token, std::move(shown));
   return {};

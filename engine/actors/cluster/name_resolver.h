@@ -88,6 +88,7 @@ class NameResolver final
 
   /// Where a NamedActor is.
   struct Watched {
+    UserRef at;  ///< Keeps the reference, so that a later search finds and watches the same one.
     std::weak_ptr<NamedActor> actor;
     std::string node;
     std::uint64_t life = 0;

@@ -137,12 +137,13 @@ actors::Result<actors::ObjectPtr> Objects::put(actors::ObjectBytes bytes) {
 }
 
 actors::Result<actors::ObjectPtr> Objects::put(const actors::Box& value) {
-  PackedValue packed = pack(value);
-  if (!packed.actors.empty() || !packed.objects.empty()) {
+  auto packed = pack(value);
+  if (!packed) return shown(packed.error());
+  if (!packed->actors.empty() || !packed->objects.empty()) {
     return actors::Error{actors::Code::kInvalid,
                          "an object must not hold references; send them beside it"};
   }
-  const auto held = std::make_shared<const std::vector<std::byte>>(std::move(packed.bytes));
+  const auto held = std::make_shared<const std::vector<std::byte>>(std::move(packed->bytes));
   return put(actors::ObjectBytes{held, *held});
 }
 

@@ -115,6 +115,15 @@ TEST_CASE("an actor handles what it is told, and answers what it is asked", "[ac
   CHECK(*system.wait(counter.ask(Total{}, 1s)) == 42);
 }
 
+TEST_CASE("a deadline or delay without a limit does not expire", "[actors]") {
+  constexpr auto kAlways = std::chrono::nanoseconds::max();
+  TestSystem system(1);
+  const auto counter = system.spawn<Counter>({.name = "counter"}, 40);
+  CHECK(*system.wait(counter.ask(Total{}, kAlways)) == 40);
+  const auto late = counter.ask(Late{}, kAlways);
+  CHECK(*system.wait(late) == 40);
+}
+
 TEST_CASE("an error of a handler goes to the asker, else to the host", "[actors]") {
   TestSystem system(1);
   const auto counter = system.spawn<Counter>({.name = "counter"});

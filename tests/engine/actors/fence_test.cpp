@@ -85,12 +85,13 @@ void add_type(FakeLibraries& its) {
 struct FenceWorld : ClusterWorld {
   FenceWorld() : one(add_node("n1", add_type)), two(add_node("n2", add_type)) {
     PlaceActor place;
-    place.spec = {.name = "a",
-                  .type = "libsteps.so",
-                  .start = pack(actors::Box::of(actors::StartArgs<int>{.values = {0}})).bytes,
-                  .mailbox_bytes = 1 << 20,
-                  .restarts = 1000,
-                  .period = 1min};
+    place.spec = {
+        .name = "a",
+        .type = "libsteps.so",
+        .start = pack(actors::Box::of(actors::StartArgs<int>{.values = {0}})).value().bytes,
+        .mailbox_bytes = 1 << 20,
+        .restarts = 1000,
+        .period = 1min};
     place.node = "n1";
     const auto placed = ask(directory, std::move(place));
     REQUIRE(placed);
@@ -182,6 +183,26 @@ TEST_CASE("an answer that comes after the head has lost the node does not count"
   ask_into(actor, Step{}, answers);
   host.deliver_all();
   CHECK(*answers[2] == 1);
+}
+
+TEST_CASE("an answer from a lost node does not count, also if its actor was found again since",
+          "[actors][fence]") {
+  TestHost host;
+  UserHost users(host.host());
+  Steps::later = {};
+  const auto target = users.spawn(
+      {.name = "a"}, [] { return std::make_unique<Steps>(0); }, nullptr, nullptr);
+  const auto named = std::make_shared<NamedActor>(host.host(), "a", 7);
+  named->move_to("n1", local_actor(*target).receiver);
+  Answers answers;
+  ask_into(Steps::Ref(std::make_shared<LocalTarget>(UserRef(named), users)), Later{}, answers);
+  host.deliver_all();
+  named->move_to("n1", local_actor(*target).receiver);
+  named->cut_off({Code::kUnavailable, "the head has lost node n1"});
+  Steps::later.set(5);
+  host.deliver_all();
+  REQUIRE(answers.size() == 1);
+  CHECK_FALSE(answers[0]);
 }
 
 TEST_CASE("a thread that asks an actor of another node can help where that node is reached",

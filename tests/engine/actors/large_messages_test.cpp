@@ -66,6 +66,7 @@ struct Notes {
 struct Notebook : actors::Actor<Notebook, Note, Many, ManyLater, ThrowNow> {
   explicit Notebook(Notes* into) : notes(into) { ++notes->made; }
   int on(const Note& note) {
+    if (note.sender < 0) throw std::runtime_error("a sender below zero");
     notes->got.emplace_back(note.sender, note.number);
     notes->exact = notes->exact && note.numbers == numbers_from(note.number, note.numbers.size());
     return note.number;
@@ -285,6 +286,16 @@ TEST_CASE_METHOD(Notebooks, "messages that wait for bytes outlive a crash of the
   CHECK(notes.made == 2);
   CHECK(notes.got == Got{{1, 0}, {1, 1}});
   CHECK(behind.ready());
+}
+
+TEST_CASE_METHOD(Notebooks, "the asker of a large message hears why it made its actor crash",
+                 "[actors][objects][large]") {
+  const auto asked = wait(from(one).ask(Note{-1, 0, numbers_from(0, 10 * kChunkNumbers)}, 1min));
+  REQUIRE_FALSE(asked);
+  CHECK(asked.error().message.find("a sender below zero") != std::string::npos);
+  CHECK(notes.made == 1);  // It starts again with the next message.
+  CHECK(*wait(from(one).ask(Note{1, 5, {}}, 1min)) == 5);
+  CHECK(notes.made == 2);
 }
 
 TEST_CASE_METHOD(Notebooks, "askers that wait for bytes hear that the actor has ended",

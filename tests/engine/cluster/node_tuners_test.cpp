@@ -94,6 +94,7 @@ class Tuners {
     return tuner::read_decision_log(node_log_path(dir_.path(), node));
   }
   JobSpec& job() { return job_; }
+  void let_pass(std::chrono::nanoseconds time) { host_.advance(time); }
   const test::TempDir& dir() const { return dir_; }
 
   std::vector<std::string> notes;
@@ -127,6 +128,21 @@ TEST_CASE("a node whose machine is another one gets a new policy and a new log",
   REQUIRE(other);
   CHECK(other->allocation.total_actors() == 8);
   CHECK(tuners.log("w").value().decisions.empty());
+}
+
+TEST_CASE("a node that was silent for an hour is forgotten when another one comes",
+          "[tools][cluster]") {
+  Tuners tuners;
+  REQUIRE(tuners.ask_for(question("w", 4)));
+  tuners.tell(taken("w", 1));
+  tuners.let_pass(59min);
+  REQUIRE(tuners.ask_for(question("v", 4)));
+  tuners.tell(taken("w", 2));
+  CHECK(tuners.log("w").value().decisions.size() == 2);
+  tuners.let_pass(2min);
+  REQUIRE(tuners.ask_for(question("u", 4)));
+  tuners.tell(taken("w", 3));
+  CHECK(tuners.log("w").value().decisions.size() == 2);
 }
 
 TEST_CASE("decisions for a node are logged", "[tools][cluster]") {
