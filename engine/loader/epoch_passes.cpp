@@ -25,4 +25,16 @@ bool EpochPasses::add(const std::shared_ptr<const Batch>& batch) {
   return true;
 }
 
+// The counts of what the first epoch left out are complete in every position behind it.
+Position EpochPasses::end_of_pass(const Position& last) const {
+  Position end = kept_->after;
+  end.epoch = epoch_of(*kept_);
+  end.split = end.split_rows = end.open_split = end.left_out = 0;
+  end.ahead.clear();
+  end.batches = last.batches;
+  end.rows = last.rows;
+  end.digest = last.digest;
+  return end;
+}
+
 }  // namespace forebay

@@ -29,6 +29,10 @@ class EpochPasses {
   /// Returns the batch that was kept for this pass, once; null if none was.
   std::shared_ptr<const Batch> take_kept() { return std::move(kept_); }
   bool has_kept() const { return kept_ != nullptr; }
+  /// Where the pass before the kept batch has ended: at the end of its epoch, behind rows that were
+  /// left out. `last`: the position after its last batch.
+  Position end_of_pass(const Position& last) const;
+  std::uint64_t kept_rows() const { return kept_ == nullptr ? 0 : kept_->rows; }
 
   /// Takes the next batch of the stream. Returns whether it belongs to this pass; if not, keeps it,
   /// and the pass has ended.

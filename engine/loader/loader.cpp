@@ -139,8 +139,9 @@ class Loader::Running {
   const std::shared_ptr<ThreadGroup> threads_ = std::make_shared<ThreadGroup>();
   std::unique_ptr<Session> session_;
   const std::shared_ptr<HeldBatches> held_ = std::make_shared<HeldBatches>();
-  EpochPasses passes_;           // by_epoch
-  bool has_no_batches_ = false;  // a stream of such epochs would never have one
+  EpochPasses passes_;                       // by_epoch
+  std::atomic<std::uint64_t> kept_rows_{0};  // of the batch that passes_ keeps
+  bool has_no_batches_ = false;              // a stream of such epochs would never have one
   LoaderSchema schema_;
   std::atomic<bool> started_{false};
   std::atomic<std::int64_t> ended_ns_{0};  // by the run's clock; 0: still running
@@ -252,6 +253,7 @@ LoaderResult<std::optional<LoaderBatch>> Loader::Running::next() {
     return std::optional<LoaderBatch>();
   }
   auto batch = next_batch();
+  kept_rows_ = passes_.kept_rows();
   note_position();
   return batch;
 }
@@ -301,11 +303,11 @@ Status Loader::Running::make_room() {
                   " have no room for more; release batches before the next, or raise it");
 }
 
-// A batch that is kept for the next pass has not been returned.
+// A batch that is kept for the next pass has not been returned: the pass ended before its epoch.
 void Loader::Running::note_position() {
-  if (passes_.has_kept()) return;
   const JobRun& run = session_->run();
-  positions_([&] { reached_ = started_ ? run.source().position() : run.begin(); });
+  const Position now = started_ ? run.source().position() : run.begin();
+  positions_([&] { reached_ = passes_.has_kept() ? passes_.end_of_pass(reached_) : now; });
 }
 
 Position Loader::Running::reached() const {
@@ -348,8 +350,9 @@ LoaderStats Loader::Running::stats() const {
   const JobRun& run = session_->run();
   const std::int64_t ended = ended_ns_;
   const auto elapsed = ended == 0 ? now.elapsed : std::chrono::nanoseconds(ended) - run.started();
-  stats.rows = now.rows;
-  stats.batches = now.batches;
+  const std::uint64_t kept = kept_rows_;
+  stats.rows = now.rows - std::min(now.rows, kept);
+  stats.batches = now.batches - (kept > 0 ? 1 : 0);
   stats.seconds = in_seconds(elapsed);
   if (stats.seconds > 0) {
     stats.starved_ratio = std::min(1.0, in_seconds(now.waited) / stats.seconds);

@@ -6,8 +6,8 @@ namespace forebay {
 namespace {
 
 /// A batch after which the loader is at row `split_rows` of split `split` of epoch `epoch`.
-std::shared_ptr<const Batch> batch_before(std::uint64_t epoch, std::uint64_t split,
-                                          std::uint64_t split_rows = 0) {
+std::shared_ptr<Batch> batch_before(std::uint64_t epoch, std::uint64_t split,
+                                    std::uint64_t split_rows = 0) {
   auto batch = std::make_shared<Batch>();
   batch->after.epoch = epoch;
   batch->after.split = split;
@@ -35,9 +35,25 @@ TEST_CASE(
   EpochPasses passes;
   CHECK(passes.add(batch_before(0, 5)));
   const auto next = batch_before(1, 1);
+  next->rows = 3;
+  next->after.batches = 8;
+  next->after.bad_rows = 2;
+  next->after.left_out = 1;
   CHECK_FALSE(passes.add(next));
   CHECK(passes.at_end());
   CHECK(passes.has_kept());
+  CHECK(passes.kept_rows() == 3);
+  Position last;
+  last.split = 5;
+  last.batches = 7;
+  last.ahead = {2};
+  const Position end = passes.end_of_pass(last);
+  CHECK(end.epoch == 1);
+  CHECK(end.split == 0);
+  CHECK(end.ahead.empty());
+  CHECK(end.batches == 7);
+  CHECK(end.bad_rows == 2);
+  CHECK(end.left_out == 0);
   passes.begin();
   CHECK(passes.take_kept() == next);
   CHECK_FALSE(passes.has_kept());

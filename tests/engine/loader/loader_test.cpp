@@ -399,7 +399,7 @@ TEST_CASE("by epoch, each epoch ends the stream once, whatever order.epochs says
   CHECK(loader.position().batches == 120);
 }
 
-TEST_CASE("by epoch, rows that are left out behind the last batch move no batch and no state",
+TEST_CASE("by epoch, the end of a pass is the end of its epoch, also behind rows that are left out",
           "[loader]") {
   // 3000 rows are 7 batches of 400 and 200 that are dropped.
   const Files files;
@@ -408,16 +408,25 @@ TEST_CASE("by epoch, rows that are left out behind the last batch move no batch 
   CHECK(loader.epoch().batches == 7);
   pull(loader, 7);
   const std::string at_last = loader.state();
+  CHECK(loader.position().epochs == 0);  // Nobody knows yet that no batch follows.
   pull(loader);
-  CHECK(loader.state() == at_last);
+  const std::string at_end = loader.state();
+  CHECK(loader.position().epochs == 1);
   CHECK(loader.position().batches == 7);
+  CHECK(loader.stats().batches == 7);
+  CHECK(loader.stats().rows == 2800);
+  CHECK(loader.epoch().exact);
   pull(loader);
+  CHECK(loader.position().epochs == 2);
   CHECK(loader.position().batches == 14);
-  // A state of the end goes on with the next epoch, not with an empty rest of the one before.
-  Loader other =
-      opened(files.job, {.set = keys, .resume = at_last, .by_epoch = true, .share_run_dir = true});
-  pull(other);
-  CHECK(other.position().order_digest == loader.position().order_digest);
+  // Both states go on with the next epoch, not with an empty rest of the one before.
+  for (const std::string& state : {at_last, at_end}) {
+    Loader other =
+        opened(files.job, {.set = keys, .resume = state, .by_epoch = true, .share_run_dir = true});
+    pull(other);
+    CHECK(other.position().order_digest == loader.position().order_digest);
+    CHECK(other.position().epochs == 2);
+  }
 }
 
 TEST_CASE("by epoch, an epoch without a batch ends at once", "[loader]") {
