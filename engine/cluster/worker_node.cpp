@@ -98,6 +98,7 @@ void WorkerNode::look(const std::function<bool()>& stopped) {
     next_look_ = now + 500ms;
     look_at_link();
     head_->look();
+    if (const auto last = turned_away_for_long(now)) return end_with(*last);
   }
   if (head().receiver() != nullptr) last_head_ = now;
   const auto alone = now - last_head_;
@@ -105,19 +106,32 @@ void WorkerNode::look(const std::function<bool()>& stopped) {
   work_->with_stages([&](NodeStages&, const WorkerJob& job) { rejoin = job.job().cluster.rejoin; });
   // A worker that the job refused never learns the job's own time.
   if (alone > rejoin.value_or(ClusterSpec().rejoin)) {
-    auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
-    // A head that answered and never took this worker, for its name's sake, has refused it as well.
-    if (last && !rejoin && last->refused.empty()) last->refused = last->trouble;
-    if (rejoin) options_.say("the job's trainer has gone and not come back");
-    if (rejoin || (last && !last->refused.empty())) {
-      return end_with(last.value_or(scheduler::WorkerStatus{}));
-    }
+    const auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
+    const bool was_refused = last && !last->refused.empty();
+    // One that has tried to join has found a head, too.
+    const bool had_head = rejoin || (last && !last->trouble.empty());
+    if (had_head && !was_refused) options_.say("the job's trainer has gone and not come back");
+    if (had_head) return end_with(last.value_or(scheduler::WorkerStatus{}));
   }
   if (alone <= options_.patience) return;
   end_with(fail(Code::kUnavailable,
                 "no head answers at " + options_.join +
                     "; is the trainer running, is it the right address, and does --keys "
                     "name the job's keys?"));
+}
+
+// The status of a worker that the head has not taken as a member for `patience`, for example since
+// another one has its name.
+std::optional<scheduler::WorkerStatus> WorkerNode::turned_away_for_long(
+    std::chrono::nanoseconds now) {
+  const auto status = ask(worker_, scheduler::QueryWorker{}, 200ms).wait();
+  if (!status || status->incarnation != 0 || status->refused.empty()) {
+    turned_away_since_.reset();
+    return std::nullopt;
+  }
+  if (!turned_away_since_) turned_away_since_ = now;
+  if (now - *turned_away_since_ < options_.patience) return std::nullopt;
+  return *status;
 }
 
 void WorkerNode::look_at_link() {

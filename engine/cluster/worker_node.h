@@ -75,6 +75,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   std::unique_ptr<tuner::Policy> policy_for(const std::string& node, std::uint64_t seed);
   void watch_memory(const NodeStages& stages, std::uint64_t resident);
   void look(const std::function<bool()>& stopped);
+  std::optional<scheduler::WorkerStatus> turned_away_for_long(std::chrono::nanoseconds now);
   void look_at_link();
   void obey(const Advised& advised);
   void end_with(Result<scheduler::WorkerStatus> last);
@@ -95,6 +96,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   std::chrono::nanoseconds last_head_{0};  // used on the ticker's thread, like leaving_
   bool leaving_ = false;
   std::chrono::nanoseconds next_look_{0};
+  std::optional<std::chrono::nanoseconds> turned_away_since_;
   std::optional<LinkCompression> compression_;  // used on the ticker's thread
   const Synchronized<> advice_{};               // guards the two below
   LinkSeen link_seen_;

@@ -78,10 +78,13 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
       refuse(answer.result.error().message);
       end(context);
     } else {
-      reconnect_later(answer.result.error(), context);
+      const Error& why = answer.result.error();
+      turned_away_ = why.code == Code::kOverloaded ? why.message : "";
+      reconnect_later(why, context);
     }
     return {};
   }
+  turned_away_.clear();
   incarnation_ = answer.result->incarnation;
   keep_pace(*answer.result, context);
   trouble_ = refused_;
@@ -194,7 +197,7 @@ WorkerStatus WorkerActor::status() const {
       .job = job_.id,
       .splits_done = splits_done_,
       .trouble = trouble_,
-      .refused = refused_};
+      .refused = refused_.empty() ? turned_away_ : refused_};
   status.making = held_.unmade().size();
   status.ready = held_.size() - status.making;
   return status;

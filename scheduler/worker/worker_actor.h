@@ -55,7 +55,8 @@ struct WorkerStatus {
   std::uint64_t ready = 0;  ///< Made and not handed over yet.
   std::uint64_t splits_done = 0;
   std::string trouble;
-  /// Why the worker cannot make the splits of its current or last job; empty: it can.
+  /// Why the worker cannot make the splits of its current or last job, or is not taken as a member;
+  /// empty: it can.
   std::string refused;
 };
 
@@ -169,6 +170,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   std::string fingerprint_;    // As computed here; empty until the job is open.
   std::string trouble_;
   std::string refused_;
+  std::string turned_away_;  // why the head does not take it as a member now
   HeldSplits held_;
   std::uint64_t splits_done_ = 0;
   bool will_send_again_ = false;

@@ -331,14 +331,13 @@ class Bounds(ClusterScenario):
         self.assertEqual((ends["wrong"].status, ends["expendable"].status, ends["right"].status), (1, 0, 0), ends["wrong"])
         self.assertRegex(ends["wrong"].err.splitlines()[-1], "^forebay: this worker was refused: .*day_1.tsv has other content")
 
-    def test_a_worker_whose_name_is_taken_ends_when_the_head_is_gone_for_long(self):
+    def test_a_worker_whose_name_is_taken_ends_when_its_patience_does(self):
         cluster = Cluster(self, self.work(epochs=8), min_workers=1)
         cluster.worker(name="twin")
         self.wait_until(lambda: "joined as twin" in cluster.workers["twin"].stderr_now())
-        second = harness.Running(["worker", "--join", cluster.address, "--name", "twin"], cluster.job.folder)
+        second = harness.Running(["worker", "--join", cluster.address, "--name", "twin", "--patience", "1s"], cluster.job.folder)
         cluster.workers["second"] = second
-        self.wait_until(lambda: "is called twin already" in second.stderr_now())
-        _, ends = cluster.finish()  # after a minute, in which a head may come back
+        _, ends = cluster.finish()
         self.assertEqual(ends["second"].status, 1, ends["second"])
         self.assertIn("this worker was refused: a living worker on ", ends["second"].err.splitlines()[-1])
 

@@ -248,7 +248,7 @@ const std::vector<Command> kCommands = {
            "where modules with functions in Python are (default: where the job says)"},
           {"--dir", "DIR", "where to keep an index (default: in the job's folder)"},
           {"--grace", "T", "to finish what it has when asked to stop (default 5s)"},
-          {"--patience", "T", "how long to look for a head at first (default 10m)"},
+          {"--patience", "T", "how long to look for a head that takes it (default 10m)"},
           {"--expendable", "",
            "end with 0 when refused, too: for launchers that end all when one fails"},
           kMetricsOption,

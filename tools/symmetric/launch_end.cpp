@@ -18,7 +18,7 @@ constexpr std::size_t kMostBytes = 4096;
 }  // namespace
 
 LaunchEnd::LaunchEnd(const LaunchedProcess& placement, const std::string& run_dir)
-    : id_(placement.job.empty() ? "" : placement.launcher + " " + placement.job) {
+    : id_(placement.launcher + " " + placement.job + " " + placement.first_host) {
   std::error_code ignored;
   path_ = (fs::absolute(run_dir, ignored) / "launch-ended").string();
 }
@@ -26,13 +26,12 @@ LaunchEnd::LaunchEnd(const LaunchedProcess& placement, const std::string& run_di
 void LaunchEnd::hand_over() const {
   std::error_code ignored;
   fs::remove(path_, ignored);
-  if (id_.empty()) return;
   ::setenv(kIdVariable, id_.c_str(), 1);
   ::setenv(kFileVariable, path_.c_str(), 1);
 }
 
-bool LaunchEnd::has_come() const {
-  return !id_.empty() && read_whole(path_, kMostBytes).value_or("") == id_ + "\n";
+bool LaunchEnd::has_come(std::chrono::nanoseconds waited) const {
+  return waited >= kSettled && read_whole(path_, kMostBytes).value_or("") == id_ + "\n";
 }
 
 LaunchEnd LaunchEnd::handed_over() {

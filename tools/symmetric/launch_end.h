@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "tools/symmetric/launched_process.h"
@@ -8,16 +9,19 @@ namespace forebay {
 
 /// How the processes of a launch learn that rank 0 has ended its run well, if they look only then:
 /// rank 0 leaves the launch's id in a file of the job's folder. Helps processes that share this
-/// folder; a launch without an id has no such file.
+/// folder. Not all launchers have ids that are unique for ever, so rank 0 removes the file when it
+/// begins, and the others trust it only after kSettled.
 class LaunchEnd {
  public:
+  static constexpr std::chrono::seconds kSettled{10};
+
   LaunchEnd(const LaunchedProcess& placement, const std::string& run_dir);
 
   /// For rank 0, before it becomes the trainer: removes the file of an earlier launch, and hands
   /// this object over to the trainer in the process's environment.
   void hand_over() const;
-  /// For the other processes: whether rank 0 has ended well.
-  bool has_come() const;
+  /// For the other processes: whether rank 0 has ended well. `waited`: since this process began.
+  bool has_come(std::chrono::nanoseconds waited) const;
 
   /// For the trainer: returns what was handed over, and clears the environment, which its children
   /// would inherit. Call once, before threads start.
@@ -29,7 +33,7 @@ class LaunchEnd {
  private:
   LaunchEnd() = default;
 
-  std::string id_;    // "": unknown
+  std::string id_;    // "": of no launch
   std::string path_;  // absolute
 };
 

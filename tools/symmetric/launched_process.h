@@ -57,6 +57,7 @@ std::string joinable(const std::string& written, const std::string& first_host);
 
 /// Waits until the head listens and returns its address. The address in an old file is used only
 /// after a successful connection. "": `ended` returned true. kTimeout after `patience`.
-Result<std::string> await_head(const MeetingPoint& point, const std::function<bool()>& ended);
+Result<std::string> await_head(const MeetingPoint& point,
+                               const std::function<bool(std::chrono::nanoseconds waited)>& ended);
 
 }  // namespace forebay

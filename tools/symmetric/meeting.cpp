@@ -38,11 +38,12 @@ std::string joinable(const std::string& written, const std::string& first_host) 
   return std::string(kScheme) + first_host + address.substr(colon);
 }
 
-Result<std::string> await_head(const MeetingPoint& point, const std::function<bool()>& ended) {
+Result<std::string> await_head(const MeetingPoint& point,
+                               const std::function<bool(std::chrono::nanoseconds)>& ended) {
   const SystemClock clock;
   const std::chrono::nanoseconds began = clock.now();
   while (clock.now() - began < point.patience) {
-    if (ended()) return "";
+    if (ended(clock.now() - began)) return "";
     const auto written = read_text_file("address file", point.address_file);
     const std::string told = written ? joinable(*written, point.first_host) : "";
     if (!told.empty() && answers(told)) return told;

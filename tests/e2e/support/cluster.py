@@ -71,7 +71,7 @@ class Cluster:
     def finish(self, timeout=180):
         """The trainer's end, and that of every worker that still lives."""
         finished = self.trainer.wait(timeout)
-        ends = {name: worker.wait(90) for name, worker in self.workers.items()}
+        ends = {name: worker.wait(30) for name, worker in self.workers.items()}
         self.workers = {}
         return finished, ends
 

@@ -86,7 +86,9 @@ Exit join(const JobSpec& job, const LaunchedProcess& placement, std::uint16_t po
   point.port = port;
   point.patience = job.run.stall_fail;
   const LaunchEnd end(placement, job.run.dir);
-  auto address = await_head(point, [&] { return StopRequest::requested() || end.has_come(); });
+  auto address = await_head(point, [&](std::chrono::nanoseconds waited) {
+    return StopRequest::requested() || end.has_come(waited);
+  });
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!address) return Exit::failed(address.error());
   if (address->empty()) {
