@@ -145,25 +145,25 @@ std::unique_lock<std::mutex> Reader::taken() {
   return lock;
 }
 
-std::optional<Reader::Batch> Reader::next_within(Loader& loader,
-                                                 std::chrono::nanoseconds patience) const {
+bool Reader::is_ready_within(Loader& loader, std::chrono::nanoseconds patience) const {
   const nb::gil_scoped_release released;
-  if (!loader.wait(patience)) return std::nullopt;
-  return loader.next();
+  return loader.wait(patience);
 }
 
+// A signal that came while this waited is raised before the batch is taken: Python drops what a
+// call returns when a signal is pending, and the position would count that batch.
 nb::object Reader::next() {
   const auto loader = open_loader();
   const auto lock = taken();
   begun_ = true;
-  auto batch = next_within(*loader, kPatience);
-  messages_->log();
-  while (!batch) {
+  bool ready = false;
+  while (!ready) {
+    ready = is_ready_within(*loader, kPatience);
     look_up();
-    batch = next_within(*loader, kPatience);
   }
+  auto batch = loader->next();
   if (stop_.stop_requested()) refuse("the loader was closed while it was read");
-  auto given = value_or_raise(std::move(*batch));
+  auto given = value_or_raise(std::move(batch));
   if (!given) return nb::none();
   return nb::cast(PythonBatch(std::move(*given), columns_));
 }

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -72,12 +71,10 @@ class Reader {
   LoaderStats stats() const { return open_loader()->stats(); }
 
  private:
-  using Batch = LoaderResult<std::optional<LoaderBatch>>;
-
   /// The loader, if it is open and belongs to this process; raises else.
   std::shared_ptr<Loader> open_loader() const;
   std::unique_lock<std::mutex> taken();
-  std::optional<Batch> next_within(Loader& loader, std::chrono::nanoseconds patience) const;
+  bool is_ready_within(Loader& loader, std::chrono::nanoseconds patience) const;
   void look_up();
 
   const ::pid_t process_;

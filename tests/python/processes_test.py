@@ -98,6 +98,26 @@ class Processes(Scenario):
         index = next(iter(loader)).index
         self.assertTrue(count <= index <= count + 1)  # a batch may have been on its way
 
+    def test_a_signal_that_comes_in_a_wait_costs_no_batch(self):
+        self.files.change(transform=[{"op": "spin", "microseconds": 500}], pipeline={"cpus": 1})  # 50 ms a batch
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        loader = forebay.Loader(self.path)
+        self.addCleanup(loader.close)
+        seen, interrupted = [], 0
+        while len(seen) < 10:
+            try:
+                for batch in loader:
+                    seen.append(batch.index)
+                    if len(seen) == 10:
+                        break
+                    signal.setitimer(signal.ITIMER_REAL, 0.02 if len(seen) < 8 else 0)
+            except KeyboardInterrupt:
+                interrupted += 1
+        self.assertGreater(interrupted, 0)
+        self.assertEqual(seen, list(range(10)))
+        self.assertEqual(loader.state_dict()["batches"], 10)
+
     def test_other_threads_run_while_one_waits(self):
         self.files.change(transform=SLOW, order={"batch_size": 100}, pipeline={"cpus": 1})
         done = threading.Event()
