@@ -72,6 +72,7 @@ class _Epoch(Iterator[Batch]):
         self._loader = loader
         self._first = self._position()
         self._ended = False
+        self._left = False
 
     def _position(self) -> tuple[int, int]:
         state = json.loads(self._loader._reader.state())
@@ -85,10 +86,22 @@ class _Epoch(Iterator[Batch]):
         self._ended = self._ended or at_length or epoch > self._first[0]
         return self._ended
 
+    def is_over(self) -> bool:
+        """Whether another pass may begin. An exception leaves a loop, though its traceback keeps this object."""
+        return self._left or self.has_ended()
+
+    def end(self) -> None:
+        self._ended = True
+
     def __next__(self) -> Batch:
         if self._ended:
             raise StopIteration
-        batch = self._loader._reader.next()
+        try:
+            batch = self._loader._reader.next()
+        except BaseException:
+            self._left = True
+            raise
+        self._left = False
         if batch is None:
             self._ended = True
             raise StopIteration
@@ -135,8 +148,10 @@ class Loader:
     def __iter__(self) -> Iterator[Batch]:
         """Begins a pass: the rest of the epoch after a `break`, else the next epoch."""
         running = self._pass() if self._pass else None
-        if running is not None and not running.has_ended():
-            raise Error("this loader is being iterated already; end that loop first, or open another loader")
+        if running is not None:
+            if not running.is_over():
+                raise Error("this loader is being iterated already; end that loop first, or open another loader")
+            running.end()
         self._reader.begin_epoch()
         epoch = _Epoch(self)
         self._pass = weakref.ref(epoch)

@@ -161,6 +161,32 @@ class Loops(Loading):
         except ArithmeticError:
             self.assertEqual(next(iter(loader)).index, 1)
 
+    def fill(self, loader):
+        """Keeps batches until the loader has no room for more; returns the iterator, the number of batches, the error."""
+        kept = []
+        while True:
+            iterator = iter(loader)
+            try:
+                kept.extend(iterator)
+            except forebay.ConfigError as error:
+                count = len(kept)
+                kept.clear()  # the error's traceback holds this frame
+                return iterator, count, error
+
+    def test_an_exception_out_of_next_leaves_the_loader_as_a_break_does_though_somebody_keeps_it(self):
+        keys = {"pipeline.memory": "64MiB", "pipeline.prefetch": "16MiB", "order.batch_size": ROWS // 4}
+        loader = self.open(set=keys)
+        first, count, error = self.fill(loader)
+        self.assertIsNotNone(error.__traceback__)
+        self.assertEqual(next(iter(loader)).index, count)
+        self.assertEqual(list(first), [])  # another has begun
+
+    def test_a_loop_that_was_left_by_an_exception_may_itself_go_on(self):
+        keys = {"pipeline.memory": "64MiB", "pipeline.prefetch": "16MiB", "order.batch_size": ROWS // 4}
+        loader = self.open(set=keys)
+        first, count, _ = self.fill(loader)
+        self.assertEqual([batch.index for batch in first], list(range(count, count // 4 * 4 + 4)))
+
     def test_two_iterators_at_once_are_refused(self):
         loader = self.open()
         first = iter(loader)
