@@ -33,9 +33,7 @@ class Schema(NamedTuple):
 
 def _toml(value: Any) -> str:
     """A value as TOML, which is JSON for the types that keys have."""
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    return json.dumps(_plain(value), ensure_ascii=False)
 
 
 def _flat(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

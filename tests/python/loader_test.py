@@ -112,6 +112,14 @@ class Reading(Loading):
         with self.assertRaisesRegex(forebay.ConfigError, "order.seed"):
             forebay.Loader({**job, "order": {"seed": object()}})
 
+    def test_paths_are_paths_in_overrides_too(self):
+        paths = [self.files.folder / "data/day_0.tsv", self.files.folder / "data/day_1.tsv"]
+        with self.open(set={"dataset.paths": paths}) as loader:
+            rows = sum(len(batch) for batch in loader)
+        with self.open(set={"dataset.paths": tuple(map(str, paths)), "run.dir": self.folder / "other"}) as loader:
+            self.assertEqual(sum(len(batch) for batch in loader), rows)
+        self.assertTrue(0 < rows < ROWS)
+
     def test_rows_that_are_left_out_end_their_epoch_and_make_the_length_a_bound(self):
         self.files.put("data/day_9.tsv", "damaged\n" * 3)
         for keys, length in (({"dataset.bad_rows": 5}, 27), ({"trainer.evaluate_share": 0.3}, 27),
