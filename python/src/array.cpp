@@ -23,6 +23,19 @@ Array::Dimensions without_gaps(const Array::Dimensions& shape) {
   return strides;
 }
 
+/// Whether the elements follow one another in the order of the last dimension, or of the first. The
+/// step of a dimension with one element does not count, and without elements none does.
+bool follow_one_another(const Array& array, bool first_is_fastest) {
+  const Array::Dimensions& shape = array.shape();
+  std::int64_t step = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::size_t at = first_is_fastest ? i : shape.size() - 1 - i;
+    if (shape[at] > 1 && array.strides()[at] != step) return array.size() == 0;
+    step *= shape[at];
+  }
+  return true;
+}
+
 /// NumPy's name of a type, little-endian.
 std::string type_name(Element element) {
   const char kind = element == Element::kFloat32 || element == Element::kFloat64 ? 'f'
@@ -98,6 +111,16 @@ nb::dict array_interface(const Array& array) {
   return interface;
 }
 
+/// Whether a buffer with these flags may show the array; a consumer that asks for no strides takes
+/// the elements to follow one another.
+bool can_be_shown(const Array& array, int flags) {
+  const auto asks = [flags](int kind) { return (flags & kind) == kind; };
+  const bool by_rows = follow_one_another(array, false);
+  if (asks(PyBUF_ANY_CONTIGUOUS)) return by_rows || follow_one_another(array, true);
+  if (asks(PyBUF_F_CONTIGUOUS)) return follow_one_another(array, true);
+  return by_rows || (asks(PyBUF_STRIDES) && !asks(PyBUF_C_CONTIGUOUS));
+}
+
 /// What a buffer's strides and format point into until it is released.
 struct BufferParts {
   Array::Dimensions shape;
@@ -112,15 +135,14 @@ extern "C" int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, "a batch's arrays are read-only");
     return -1;
   }
-  auto parts = std::make_unique<BufferParts>(BufferParts{array.shape(), array.strides()});
-  for (std::int64_t& stride : parts->strides) stride *= item_bytes(array);
-  parts->format[0] = static_cast<char>(array.element());
-  const bool has_gaps = array.strides() != without_gaps(array.shape());
-  if (has_gaps && (flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
+  if (!can_be_shown(array, flags)) {
     view->obj = nullptr;
     PyErr_SetString(PyExc_BufferError, "the array's elements do not follow one another");
     return -1;
   }
+  auto parts = std::make_unique<BufferParts>(BufferParts{array.shape(), array.strides()});
+  for (std::int64_t& stride : parts->strides) stride *= item_bytes(array);
+  parts->format[0] = static_cast<char>(array.element());
   view->buf = const_cast<void*>(array.data());  // The buffer is marked as read-only.
   view->obj = self;
   Py_INCREF(self);

@@ -67,6 +67,28 @@ class Arrays(Scenario):
         with self.assertRaises(TypeError):
             memoryview(self.batch.labels)[0] = 1
 
+    def shows(self, array, kind):
+        """Whether the array gives out a buffer with these flags."""
+        view = ctypes.create_string_buffer(256)
+        try:
+            ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(array), view, kind)
+        except BufferError:
+            return False
+        ctypes.pythonapi.PyBuffer_Release(view)
+        return True
+
+    def test_a_buffer_is_contiguous_where_the_consumer_asks_for_that(self):
+        simple, nd, strides = 0, 0x8, 0x18
+        by_rows, by_columns, either = (strides | flag for flag in (0x20, 0x40, 0x80))
+        everything = [simple, nd, strides, by_rows, by_columns, either]
+        loader = forebay.Loader(self.loader._job, set={"order.batch_size": 1})
+        self.addCleanup(loader.close)
+        single = next(iter(loader))
+        for array, kinds in ((self.batch.labels, everything), (self.batch["I3"], [strides]),
+                             (self.batch.dense, [simple, nd, strides, by_rows, either]), (single["I3"], everything),
+                             (single.dense, everything)):
+            self.assertEqual([kind for kind in everything if self.shows(array, kind)], kinds)
+
     def test_an_interface_alone_keeps_the_memory(self):
         class Interface:
             def __init__(self, array):
