@@ -26,6 +26,22 @@ tl::unexpected<Error> uneven_epochs(std::uint64_t epoch, const Cursor::Uneven& u
           ": the files changed, or the state to resume from is not of this job; start anew");
 }
 
+// Every epoch leaves out the same rows, so that none that follows has a batch either.
+tl::unexpected<Error> no_batch(const OrderSpec& order, std::uint64_t rows, const Position& after) {
+  if (rows > 0) {
+    return fail(Code::kInvalid,
+                "no batch can be made: order.drop_last leaves out an epoch's last batch, and the " +
+                    std::to_string(rows) +
+                    " rows that remain of it are fewer than order.batch_size = " +
+                    std::to_string(order.batch_size));
+  }
+  return fail(Code::kInvalid,
+              "dataset.paths: no row remains of an epoch: " + std::to_string(after.bad_rows) +
+                  " are damaged, " + std::to_string(after.held_out) +
+                  " held out by trainer.evaluate_share, " + std::to_string(after.sampled) +
+                  " left out by the operator sampling");
+}
+
 }  // namespace
 
 ReorderBuffer::ReorderBuffer(const OrderSpec& order, const EpochShape& epoch, const Position& start,
@@ -38,7 +54,8 @@ ReorderBuffer::ReorderBuffer(const OrderSpec& order, const EpochShape& epoch, co
       sequencer_(order.mode, start.epoch * epoch.splits + start.first_split(),
                  start.split_rows > 0),
       batcher_(order.batch_size, pool, epoch.lanes, epoch.ranked),
-      first_damaged_(start == Position{}) {
+      first_damaged_(start == Position{}),
+      epoch_{.whole = start.split == 0 && start.split_rows == 0 && start.ahead.empty()} {
   batcher_.skip(start.split_rows);
 }
 
@@ -65,6 +82,7 @@ Status ReorderBuffer::append(Split split) {
   if (is_last && (to_skip > skipped || (to_skip == rows && rows > 0 && split.parts == 1))) {
     return too_many_to_skip(id, split_rows_, split_rows_ - to_skip + rows);
   }
+  epoch_.rows += rows;
   cursor_.append(id, {.rows = rows,
                       .skipped = skipped,
                       .bad = split.bad.size(),
@@ -93,6 +111,7 @@ void ReorderBuffer::emit(std::size_t at_least) {
     batch->number = cursor_.position().batches;
     cursor_.give_out(batch->whole_rows, digest_of(*batch));
     batch->after = cursor_.position();
+    ++epoch_.batches;
     stopped_ = !sink_.emit(std::move(batch));
   }
 }
@@ -104,7 +123,13 @@ Status ReorderBuffer::end_epoch() {
     emit(1);
   }
   if (cursor_.uneven()) return uneven_epochs(cursor_.epoch(), *cursor_.uneven());
-  if (!stopped_) cursor_.start_next_epoch();
+  if (stopped_) return {};
+  const bool goes_on = cursor_.epoch() + 1 < order_.epochs;
+  if (goes_on && epoch_.whole && epoch_.batches == 0) {
+    return no_batch(order_, epoch_.rows, cursor_.position());
+  }
+  epoch_ = {.whole = true};
+  cursor_.start_next_epoch();
   return {};
 }
 

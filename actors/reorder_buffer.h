@@ -154,7 +154,8 @@ class ReorderBuffer {
   void copy_with(ThreadTeam& team) { batcher_.copy_with(team); }
 
   /// Adds a split or a part of one; they may come in any order. Emits every batch that it
-  /// completes. Returns kCorrupt if the start position does not fit the splits' rows.
+  /// completes. Returns kCorrupt if the start position does not fit the splits' rows, and kInvalid
+  /// if a whole epoch gave no batch and others follow: those would give none either.
   Status add(Split split);
 
   /// Whether the last batch of the last epoch has been emitted.
@@ -172,6 +173,13 @@ class ReorderBuffer {
   }
 
  private:
+  /// The epoch being given out.
+  struct Epoch {
+    bool whole = false;  ///< From its first row on.
+    std::uint64_t rows = 0;
+    std::uint64_t batches = 0;
+  };
+
   Status append(Split split);
   Status check_damaged(const Split& split);
   void emit(std::size_t at_least);
@@ -185,6 +193,7 @@ class ReorderBuffer {
   Sequencer sequencer_;
   Batcher batcher_;
   DamagedRows first_damaged_;
+  Epoch epoch_;
   bool stopped_ = false;
 };
 

@@ -166,6 +166,60 @@ TEST_CASE("drop_last leaves out the rows that fill no batch, in every epoch", "[
   CHECK(end.epoch == 2);
 }
 
+TEST_CASE("a whole epoch without a batch ends the run if others follow", "[actors][batcher]") {
+  Job job;
+  job.order.batch_size = 63;
+  job.order.drop_last = true;
+  const auto run = [&job](const Position& start) {
+    Collected got;
+    ReorderBuffer reorder_buffer(job.order, {.splits = kSplits}, start, job.pool, got);
+    Status status;
+    for (const std::uint64_t number : job.needed(start)) {
+      if (status) status = reorder_buffer.add(job.split(number));
+    }
+    CHECK(got.batches.empty());
+    return status;
+  };
+  SECTION("the rows that remain are fewer than a batch") {
+    const Status ended = run({});
+    REQUIRE_FALSE(ended);
+    CHECK(ended.error() ==
+          Error{Code::kInvalid,
+                "no batch can be made: order.drop_last leaves out an epoch's last batch, and the "
+                "62 rows that remain of it are fewer than order.batch_size = 63"});
+  }
+  SECTION("the last epoch, or the rest of one, may have none") {
+    Position start;
+    start.split = start.open_split = 5;
+    start.bad_rows = 1;
+    start.held_out = 10;
+    start.left_out = 11;
+    CHECK(run(start));
+    job.order.epochs = 1;
+    CHECK(run(start));
+    CHECK(run({}));
+  }
+}
+
+TEST_CASE("an epoch of which no row remains ends the run if others follow", "[actors][batcher]") {
+  Job job;
+  Collected got;
+  ReorderBuffer reorder_buffer(job.order, {.splits = 2}, {}, job.pool, got);
+  const auto empty_split = [](std::uint64_t number) {
+    Split made;
+    made.id.number = made.id.index = number;
+    made.sampled = 7;
+    return made;
+  };
+  REQUIRE(reorder_buffer.add(empty_split(0)));
+  const Status ended = reorder_buffer.add(empty_split(1));
+  REQUIRE_FALSE(ended);
+  CHECK(ended.error() ==
+        Error{Code::kInvalid,
+              "dataset.paths: no row remains of an epoch: 0 are damaged, 0 held out by "
+              "trainer.evaluate_share, 14 left out by the operator sampling"});
+}
+
 TEST_CASE("in exact order the batches do not depend on the order in which splits come",
           "[actors][batcher]") {
   Job job;

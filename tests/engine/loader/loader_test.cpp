@@ -438,6 +438,31 @@ TEST_CASE("by epoch, an epoch without a batch ends at once", "[loader]") {
   CHECK_FALSE((*loader.next()).has_value());
 }
 
+TEST_CASE("by epoch, rows that are held out and leave no batch end the stream with their key",
+          "[loader]") {
+  const Files files;
+  Loader loader = opened(files.job, {.set = {"order.batch_size=3000", "order.drop_last=true",
+                                             "trainer.evaluate_share=0.05"},
+                                     .by_epoch = true});
+  for (int times = 0; times < 2; ++times) {
+    const auto batch = loader.next();
+    REQUIRE_FALSE(batch);
+    CHECK(batch.error().code == LoaderError::Code::kData);
+    CHECK(batch.error().key == "order.drop_last");
+  }
+}
+
+TEST_CASE("by epoch, a sampling that leaves no row ends the stream", "[loader]") {
+  const Files files;
+  Loader loader =
+      opened(files.job,
+             {.transforms = {{{"op", std::string("sampling")}, {"rate", 1e-9}}}, .by_epoch = true});
+  const auto batch = loader.next();
+  REQUIRE_FALSE(batch);
+  CHECK(batch.error().message.find("no row remains of an epoch: 0 are damaged") !=
+        std::string::npos);
+}
+
 TEST_CASE("the batches of an epoch are a bound until the rows left out are counted", "[loader]") {
   const Files files(kRows, "1\tno number\n");
   Loader loader = opened(files.job, {.set = {"dataset.bad_rows=5"}, .by_epoch = true});
