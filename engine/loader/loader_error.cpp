@@ -11,6 +11,18 @@ bool is_of_a_key(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
+std::size_t end_of_word(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_of_a_key(text[at])) ++at;
+  return at;
+}
+
+/// The word that begins there, without the full stop of a sentence.
+std::string_view word_at(std::string_view text, std::size_t at) {
+  std::string_view word = text.substr(at, end_of_word(text, at) - at);
+  while (word.ends_with('.')) word.remove_suffix(1);
+  return word;
+}
+
 /// Whether `word` is a key that no table lists: of a stage's actors, or of an operator.
 bool is_numbered_or_named(std::string_view word) {
   constexpr std::string_view kTransform = "transform.";
@@ -25,12 +37,15 @@ LoaderError made(LoaderError::Code code, const Error& error) {
 }  // namespace
 
 std::string job_key_in(std::string_view message) {
+  constexpr std::string_view kUnknown = "unknown key ";
+  if (const std::size_t at = message.find(kUnknown); at != message.npos) {
+    return std::string(word_at(message, at + kUnknown.size()));
+  }
+  message = message.substr(0, message.find(", as in "));  // An example has another key.
   const auto keys = job_key_names();
   for (std::size_t at = 0; at < message.size();) {
-    std::size_t end = at;
-    while (end < message.size() && is_of_a_key(message[end])) ++end;
-    std::string_view word = message.substr(at, end - at);
-    while (word.ends_with('.')) word.remove_suffix(1);
+    const std::size_t end = end_of_word(message, at);
+    const std::string_view word = word_at(message, at);
     if (std::ranges::find(keys, word) != keys.end() || is_numbered_or_named(word)) {
       return std::string(word);
     }

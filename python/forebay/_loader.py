@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import operator
 import os
 import sys
 import weakref
@@ -31,9 +32,12 @@ class Schema(NamedTuple):
     weight: bool
 
 
-def _toml(value: Any) -> str:
+def _toml(key: str, value: Any) -> str:
     """A value as TOML, which is JSON for the types that keys have."""
-    return json.dumps(_plain(value), ensure_ascii=False)
+    try:
+        return json.dumps(_plain(value), ensure_ascii=False)
+    except TypeError as error:
+        raise ConfigError(f"{key}: a value is a bool, int, float, str or a list of them ({error})", key) from None
 
 
 def _flat(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -50,7 +54,10 @@ def _flat(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    is_numpy_scalar = getattr(value, "shape", None) == () and hasattr(value, "item")
+    return value.item() if is_numpy_scalar else value
 
 
 def _table_of(transform: Any) -> dict[str, Any]:
@@ -124,24 +131,35 @@ class Loader:
 
     def __init__(self, job: Job, *, set: Mapping[str, Any] | None = None, rank: int = 0, world_size: int = 1,
                  transforms: Sequence[Any] = (), progress: bool = False):
+        rank, world_size = operator.index(rank), operator.index(world_size)
         if not 0 <= rank < world_size:
             raise ConfigError(f"rank {rank}: must be from 0 to world_size - 1, and world_size is {world_size}")
-        self._job = job
+        if set is not None and not isinstance(set, Mapping):
+            raise ConfigError(f"set: {set!r} is no dict from the dotted names of keys to values")
+        self._job = job if isinstance(job, Mapping) else os.fsdecode(job)
+        self._folder = "."  # of a dict's paths
         self._transforms = [_table_of(transform) for transform in transforms]
-        self._set = [f"{key}={_toml(value)}" for key, value in (set or {}).items()]
+        self._set = [f"{key}={_toml(key, value)}" for key, value in (set or {}).items()]
         self._rank, self._world_size = rank, world_size
         self._pass: weakref.ref[_Epoch] | None = None
         self._progress = progress
         self._reader = self._open("")
+        # Opened again for a state, the files are the same, whatever the current folder is by then.
+        self._folder = os.getcwd()
+        if not isinstance(job, Mapping):
+            self._job = os.path.abspath(self._job)
         self.schema = Schema(*self._reader.schema)
         _open_loaders.add(self)
 
     def _open(self, state: str) -> Reader:
         if not isinstance(self._job, Mapping):
-            return Reader(os.fspath(self._job), self._transforms, self._set, state, self._rank, self._world_size)
+            return Reader(self._job, self._transforms, self._set, state, self._rank, self._world_size)
         tables = dict(self._job)
-        transforms = [_flat(transform) for transform in tables.pop("transform", [])] + self._transforms
-        return Reader(_flat(tables), transforms, ".", self._set, state, self._rank, self._world_size)
+        own = tables.pop("transform", [])
+        if isinstance(own, Mapping):
+            raise ConfigError("transform: give a list of tables, one for each operator", "transform")
+        transforms = [_flat(transform) for transform in own] + self._transforms
+        return Reader(_flat(tables), transforms, self._folder, self._set, state, self._rank, self._world_size)
 
     def __iter__(self) -> Iterator[Batch]:
         """Begins a pass: the rest of the epoch after a `break`, else the next epoch."""
@@ -171,7 +189,7 @@ class Loader:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from a state, of this job, whatever wrote it. ConfigError: it is another job's; nothing changed."""
-        text = json.dumps(dict(state))
+        text = json.dumps({key: _plain(value) for key, value in state.items()})
         if not self._reader.has_begun:
             self._reader.resume(text)
             return
@@ -179,9 +197,17 @@ class Loader:
         self._reader.close()
         try:
             self._reader = self._open(text)
-        except BaseException:
-            self._reader = self._open(before)
+        except BaseException as error:
+            self._go_back(before, error)
             raise
+
+    def _go_back(self, state: str, why: BaseException) -> None:
+        """Opens the job again where it was before `why`, if its file is still what it was."""
+        try:
+            self._reader = self._open(state)
+        except Error as error:
+            raise Error("the loader is closed: its job can no longer be opened where it was; "
+                        f"open another loader when this is mended: {error}") from why
 
     def stats(self) -> Stats:
         """Rows, speed, waiting, memory and stages of this loader; the counts and digest of the job so far."""
@@ -191,17 +217,17 @@ class Loader:
         """Changes a running job as `forebay set` does: `loader.set(**{"pipeline.cpus": 1})`."""
         for key, value in keys.items():
             if self._reader.has_begun:
-                self._reader.set(key, value if isinstance(value, str) else _toml(value))
-                self._set.append(f"{key}={_toml(value)}")
+                self._reader.set(key, value if isinstance(value, str) else _toml(key, value))
+                self._set.append(f"{key}={_toml(key, value)}")
                 continue
-            before, self._set = self._set, [*self._set, f"{key}={_toml(value)}"]
+            before, self._set = self._set, [*self._set, f"{key}={_toml(key, value)}"]
             state = self._reader.state()
             self._reader.close()
             try:
                 self._reader = self._open(state)
-            except BaseException:
+            except BaseException as error:
                 self._set = before
-                self._reader = self._open(state)
+                self._go_back(state, error)
                 raise
 
     def close(self) -> None:
@@ -216,7 +242,7 @@ class Loader:
         self.close()
 
     def __repr__(self) -> str:
-        name = "a dict" if isinstance(self._job, Mapping) else os.fspath(self._job)
+        name = "a dict" if isinstance(self._job, Mapping) else self._job
         return f"<forebay.Loader of {name}{', closed' if self._reader.is_closed else ''}>"
 
 

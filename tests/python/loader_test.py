@@ -15,6 +15,15 @@ ROWS = 2600  # 26 batches of 100
 TRANSFORM = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 3, "max_value": 1000}]
 
 
+class NumpyScalar:
+    """What a job may be given in place of a number: `numpy.int64(3)`."""
+
+    shape = ()
+
+    def __init__(self, value):
+        self.item = lambda: value
+
+
 class Loading(Scenario):
     def setUp(self):
         super().setUp()
@@ -309,6 +318,35 @@ class Failures(Loading):
                 self.assertEqual(told.splitlines()[-1], f"forebay: {error}")
         with self.assertRaisesRegex(forebay.ConfigError, "nowhere.toml"):
             forebay.Loader("nowhere.toml")
+
+    def test_a_value_or_option_of_a_wrong_type_is_a_config_error_that_names_the_key(self):
+        for options, key in (({"set": {"order.seed": object()}}, "order.seed"), ({"set": ["order.seed=1"]}, ""),
+                             ({"set": {"order.sed": 1}}, "order.sed")):
+            with self.assertRaises(forebay.ConfigError) as raised:
+                self.open(**options)
+            self.assertEqual(raised.exception.key, key)
+        with self.assertRaises(forebay.ConfigError) as raised:
+            forebay.Loader({"dataset": {"paths": ["a"]}, "transform": {"op": "log1p"}})
+        self.assertEqual(raised.exception.key, "transform")
+        with self.assertRaises(TypeError):
+            self.open(rank=0.0)
+        numbers = self.open(set={"order.seed": NumpyScalar(3)})
+        self.assertEqual(self.open(set={"order.seed": 3}).state_dict(), numbers.state_dict())
+
+    def test_a_loader_goes_on_from_a_state_in_another_current_folder(self):
+        os.chdir(self.files.folder)
+        self.addCleanup(os.chdir, "/")
+        loader = forebay.Loader(b"job.toml")
+        self.addCleanup(loader.close)
+        first = [batch.index for _, batch in zip(range(3), loader)]
+        state = loader.state_dict()
+        os.chdir("/")
+        loader.load_state_dict({**state, "batches": NumpyScalar(state["batches"])})
+        self.assertEqual(next(iter(loader)).index, first[-1] + 1)
+        with open(self.path, "a") as file:
+            file.write("[tuner]\nmod = 'on'\n")
+        with self.assertRaisesRegex(forebay.Error, "the loader is closed: its job can no longer be opened"):
+            loader.load_state_dict(state)
 
     def test_a_damaged_file_is_a_data_error_again_at_each_loop(self):
         with self.open() as loader:

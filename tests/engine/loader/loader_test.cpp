@@ -570,6 +570,9 @@ TEST_CASE("the first key of the job file in a message is found", "[loader]") {
   CHECK(job_key_in("pipeline.memory: 1 MiB is not enough") == "pipeline.memory");
   CHECK(job_key_in("day_0.tsv, row 3: no number") == "");
   CHECK(job_key_in("see order.epochs.") == "order.epochs");
+  CHECK(job_key_in("j.toml, line 6: unknown key order.sed; did you mean order.seed?") ==
+        "order.sed");
+  CHECK(job_key_in("--set junk: must be KEY=VALUE, as in --set order.seed=7") == "");
   CHECK(job_key_in("pipeline.allocation.em-bed: no such stage") == "pipeline.allocation.em-bed");
   CHECK(job_key_in("job.toml, line 9: transform.2.stage must be") == "transform.2.stage");
   CHECK(job_key_in("job.toml, line 9: transform.2 has no op") == "");
