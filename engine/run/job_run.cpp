@@ -8,10 +8,13 @@
 #include "actors/sizing.h"
 #include "actors/source/index/block_builder.h"
 #include "actors/source/manifest.h"
+#include "core/base/clock.h"
 #include "core/base/thread/start_thread.h"
+#include "core/runtime/ticker.h"
 #include "engine/counting/row_counting.h"
 #include "engine/plan/plan_report.h"
 #include "engine/process/memory_use.h"
+#include "engine/run/stall_watch.h"
 
 namespace forebay {
 namespace {
@@ -93,6 +96,8 @@ std::string csv_of(const DatasetSpec& dataset) {
 /// The threads that help the batch actor.
 std::size_t batch_helpers(const JobSpec& job) { return batch_threads(job.pipeline.cpus) - 1; }
 
+constexpr std::chrono::milliseconds kOpeningLook(250);
+
 std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
   const std::size_t actors = job.pipeline.total_actors() + kOtherActors + batch_helpers(job);
   return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
@@ -105,13 +110,32 @@ FileSystems file_systems_of(const JobSpec& job, const JobRun::Hooks& hooks) {
   options.announce = hooks.announce;
   options.stopped = hooks.stopped;
   options.read_ahead_bytes = std::min(kMostAhead, job.pipeline.memory_bytes / 16);
-  return all_file_systems(std::move(options),
-                          hooks.counts ? hooks.counts : std::make_shared<IoCounts>());
+  return all_file_systems(std::move(options), hooks.counts);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, const Hooks& hooks) {
+Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, Hooks hooks) {
+  if (!hooks.counts) hooks.counts = std::make_shared<IoCounts>();
+  const SystemClock clock;
+  const auto watch = std::make_shared<OpeningWatch>(
+      OpeningWatch::Options{.limits = {job.run.stall_after, job.run.stall_fail},
+                            .counts = hooks.counts,
+                            .say = hooks.announce},
+      clock.now());
+  hooks.stopped = [watch, asked = std::move(hooks.stopped)] {
+    return watch->has_failed() || (asked && asked());
+  };
+  auto opened = [&] {
+    const Ticker ticker(kOpeningLook, [&] { watch->look(clock.now()); });
+    return open_now(job, rows, hooks);
+  }();
+  if (!opened && watch->has_failed()) return tl::unexpected<Error>(watch->error());
+  return opened;
+}
+
+Result<std::unique_ptr<JobRun>> JobRun::open_now(const JobSpec& job, Rows rows,
+                                                 const Hooks& hooks) {
   auto run = std::unique_ptr<JobRun>(  // NOLINT: the constructor is private.
       new JobRun(job, rows, hooks));
   run->order_ = order_of(job, rows);

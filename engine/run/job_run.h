@@ -50,7 +50,8 @@ class JobRun {
 
   ~JobRun();
 
-  static Result<std::unique_ptr<JobRun>> open(const JobSpec& job, Rows rows, const Hooks& hooks);
+  /// kTimeout: the file system or store gave nothing for `run.stall_fail`.
+  static Result<std::unique_ptr<JobRun>> open(const JobSpec& job, Rows rows, Hooks hooks);
 
   /// Continues from `saved`, whether ranks have written it or not. Refuses a state of another job
   /// or dataset, naming the difference, and (kCorrupt) a state whose numbers do not fit them,
@@ -162,6 +163,8 @@ class JobRun {
   void close();
 
  private:
+  static Result<std::unique_ptr<JobRun>> open_now(const JobSpec& job, Rows rows,
+                                                  const Hooks& hooks);
   JobRun(const JobSpec& job, Rows rows, const Hooks& hooks)
       : job_(job), rows_(rows), share_(hooks.share), lists_once_(hooks.lists_once) {}
   RowFilter filter() const;

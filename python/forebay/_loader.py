@@ -146,7 +146,7 @@ class Loader:
         self._reader = self._open("")
         # Opened again for a state, the files are the same, whatever the current folder is by then.
         self._folder = os.getcwd()
-        if not isinstance(job, Mapping):
+        if not isinstance(self._job, Mapping):
             self._job = os.path.abspath(self._job)
         self.schema = Schema(*self._reader.schema)
         _open_loaders.add(self)

@@ -1,5 +1,9 @@
 #include "engine/run/stall_watch.h"
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "tests/support/catch.h"
 
 namespace forebay {
@@ -15,6 +19,15 @@ StageStats stage(const std::string& name, std::uint64_t messages,
   stats.pool.each = std::move(each);
   return stats;
 }
+
+struct Watched {
+  std::shared_ptr<IoCounts> counts = std::make_shared<IoCounts>();
+  std::vector<std::string> said;
+  OpeningWatch watch{{.limits = {.warn_after = 20s, .fail_after = 60s},
+                      .counts = counts,
+                      .say = [this](const std::string& line) { said.push_back(line); }},
+                     0s};
+};
 
 }  // namespace
 
@@ -80,6 +93,34 @@ TEST_CASE("progress grows with every split through a stage and every batch",
   PipelineStats stats;
   stats.stages = {stage("load", 9), stage("decode", 7)};
   CHECK(progress_of(stats, 3) == 9 + 7 + 3);
+}
+
+TEST_CASE("an opening that reads on is not reported", "[tools][stall_watch]") {
+  Watched opening;
+  for (auto now = 0s; now < 300s; now += 15s) {
+    opening.counts->add(0, 64 << 10);
+    opening.watch.look(now);
+  }
+  CHECK(opening.said.empty());
+  CHECK_FALSE(opening.watch.has_failed());
+}
+
+TEST_CASE("an opening without progress is reported once, and then has to stop",
+          "[tools][stall_watch]") {
+  Watched opening;
+  opening.counts->add(3, 2048);
+  for (auto now = 1s; now < 61s; now += 1s) {
+    opening.counts->add(0, 1);  // which is as good as nothing
+    opening.watch.look(now);
+  }
+  REQUIRE(opening.said.size() == 1);
+  CHECK(
+      opening.said[0].starts_with("no progress for 20 s while the dataset is opened: 3 requests "));
+  CHECK_FALSE(opening.watch.has_failed());
+  opening.watch.look(61s);
+  CHECK(opening.watch.has_failed());
+  CHECK(opening.watch.error().code == Code::kTimeout);
+  CHECK(opening.watch.error().message.find("no progress for 60 s") == 0);
 }
 
 }  // namespace forebay
