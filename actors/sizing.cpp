@@ -117,7 +117,8 @@ Sizing::Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpe
                      .decoded = all.decoded / num_splits + 1};
   sizes_.rows = std::max<std::uint64_t>(dataset.rows() / num_splits / parts, 1);
   sizes_.usual_split = cost(part_of(usual));
-  for (const Extent& extent : splits.largest()) {
+  std::vector<Extent> largest = splits.largest();
+  for (const Extent& extent : largest) {
     sizes_.largest_split = std::max(sizes_.largest_split, cost(part_of(extent)));
     if (in_grains_) sizes_.held = std::max(sizes_.held, held(extent));
   }
@@ -132,8 +133,26 @@ Sizing::Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpe
                             sizeof(std::int64_t) * schema.extra.size() +
                             2 * sizeof(std::uint32_t) * schema.repeated.size();
   const std::uint64_t rows = std::min<std::uint64_t>(order.batch_size, dataset.rows());
+  largest.push_back(usual);
+  most_ids_ = ids_of(rows, all, largest);
   sizes_.batch = pool_bytes(rows * row);
   sizes_.cutting = sizes_.batch + (rows / (sizes_.rows + 1) + 2) * sizes_.usual_split / 2;
+}
+
+MostIds Sizing::ids_of(std::uint64_t rows, const Extent& all,
+                       const std::vector<Extent>& splits) const {
+  const std::uint64_t of_all = format_.list_ids(all);
+  std::vector<bool> lists;
+  for (std::size_t i = 0; i < format_.schema().sparse.size(); ++i) {
+    lists.push_back(of_all > 0 && format_.may_have_lists(i));
+  }
+  double densest = 0;
+  for (const Extent& split : splits) {
+    densest = std::max(densest, static_cast<double>(format_.list_ids(split)) /
+                                    static_cast<double>(std::max<std::uint64_t>(split.rows, 1)));
+  }
+  const auto of_rows = static_cast<std::uint64_t>(densest * static_cast<double>(rows));
+  return plan_.most_ids(rows, lists, std::min(of_all, of_rows + of_rows / 8 + 1));
 }
 
 // What repeated columns take beside the decoded ones.

@@ -9,6 +9,7 @@
 #include "actors/source/dataset.h"
 #include "actors/transform/transform.h"
 #include "core/base/result.h"
+#include "core/data/most_ids.h"
 
 namespace forebay {
 
@@ -95,11 +96,17 @@ class Sizing {
   /// `largest_split` bounds split_cost over all splits of all epochs; `usual_split` is the cost of
   /// a split of mean size.
   const MemorySizes& sizes() const { return sizes_; }
+  /// The most ids in a batch: where rows have lists, those of so many rows as dense as the densest
+  /// split, and an eighth more, since the rows of a batch may be longer than those of their split;
+  /// of text, of which no metadata count ids, as many as the rows' bytes usually hold. A batch of
+  /// single long rows in a dataset of short ones may have more.
+  const MostIds& most_ids() const { return most_ids_; }
 
  private:
   std::uint64_t stored_once(const Extent& extent) const;
   std::uint64_t cost(const Extent& extent) const;
   std::uint64_t held(const Extent& extent) const;
+  MostIds ids_of(std::uint64_t rows, const Extent& all, const std::vector<Extent>& splits) const;
   std::size_t parts_of(const std::vector<BlockRef>& blocks) const;
 
   const Format& format_;
@@ -107,6 +114,7 @@ class Sizing {
   const bool in_grains_;
   const bool permutes_rows_;
   MemorySizes sizes_;
+  MostIds most_ids_;
 };
 
 /// The memory of a run. All in bytes.

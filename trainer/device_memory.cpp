@@ -18,8 +18,6 @@ constexpr std::uint64_t kRounding = 2;
 // The SlotCache: by row of the host, by slot of the device, and whether the host moved the row.
 constexpr std::uint64_t kHostRow = 8;
 constexpr std::uint64_t kDeviceRow = 24;
-// The RowFinder with a team: a hash table's entries and a row for each id of a batch.
-constexpr std::uint64_t kFinderId = 64 + 12;
 
 std::uint64_t host_rows(const TrainerSpec& spec, const ModelShape& shape) {
   const std::uint64_t all = shape.all_table_rows();
@@ -29,12 +27,12 @@ std::uint64_t host_rows(const TrainerSpec& spec, const ModelShape& shape) {
 
 /// Bytes of a batch as it is sent, and of the rows that it names as they are copied back.
 std::uint64_t staged(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t batch_size,
-                     std::uint64_t ids) {
-  const std::uint64_t touched = std::min(host_rows(spec, shape), ids);
+                     const MostIds& ids) {
+  const std::uint64_t touched = std::min(host_rows(spec, shape), touched_rows(shape, ids));
   const std::uint64_t rows = touched * table_row_bytes(spec, shape);
   const std::uint64_t numbers =
       shape.dense_features + 1 + 2 * shape.table_rows.size() + (shape.weighted ? 1 : 0);
-  const std::uint64_t sent = sizeof(float) * batch_size * numbers + kStagedId * ids +
+  const std::uint64_t sent = sizeof(float) * batch_size * numbers + kStagedId * ids.all +
                              kStagedRow * touched + kAligning + rows;
   return sent + sent / 8 + rows + rows / 8;
 }
@@ -48,13 +46,13 @@ std::uint64_t device_rows(const TrainerSpec& spec, const ModelShape& shape) {
 }
 
 std::uint64_t device_bytes(const TrainerSpec& spec, const ModelShape& shape,
-                           std::uint64_t batch_size, std::uint64_t ids_per_batch) {
+                           std::uint64_t batch_size, const MostIds& ids) {
   if (spec.device == "cpu" || !learns(spec.model)) return 0;
   const std::uint64_t parameters = (dense_copies(spec.optimizer) + 1) * shape.dense_parameters();
   const std::uint64_t activations = row_activations(shape);
   // Values of the rows that a step touches: the rows, the rows by id, their gradients, their
   // update.
-  const std::uint64_t rows = 4 * ids_per_batch * shape.row_width();
+  const std::uint64_t rows = 4 * ids.all * shape.row_width();
   // In bfloat16 the rounded parameters and their gradients come on top, and activations and
   // gradients once more, in half the bytes.
   const std::uint64_t rounded = spec.precision == TrainerSpec::Precision::kBf16
@@ -62,15 +60,14 @@ std::uint64_t device_bytes(const TrainerSpec& spec, const ModelShape& shape,
                                     : 0;
   const std::uint64_t values = parameters + batch_size * activations + rounded + rows;
   return sizeof(float) * values + device_rows(spec, shape) * table_row_bytes(spec, shape) +
-         (kMostStagedBatches + 1) * staged(spec, shape, batch_size, ids_per_batch);
+         (kMostStagedBatches + 1) * staged(spec, shape, batch_size, ids);
 }
 
 std::uint64_t host_bytes_for_device(const TrainerSpec& spec, const ModelShape& shape,
-                                    std::uint64_t batch_size, std::uint64_t ids_per_batch) {
+                                    std::uint64_t batch_size, const MostIds& ids) {
   if (spec.device == "cpu" || !learns(spec.model)) return 0;
-  return kRounding * (kMostStagedBatches + 1) * staged(spec, shape, batch_size, ids_per_batch) +
-         kHostRow * host_rows(spec, shape) + kDeviceRow * device_rows(spec, shape) +
-         kFinderId * ids_per_batch;
+  return kRounding * (kMostStagedBatches + 1) * staged(spec, shape, batch_size, ids) +
+         kHostRow * host_rows(spec, shape) + kDeviceRow * device_rows(spec, shape);
 }
 
 }  // namespace forebay

@@ -1,5 +1,7 @@
 #include "trainer/spec.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -15,7 +17,9 @@ constexpr int kWidest = 16384;
 constexpr int kMostCrossLayers = 64;
 constexpr std::int64_t kMostTableRows = std::int64_t{1} << 31;
 constexpr std::uint64_t kHashedRow = 48;  // Most bytes of HashedTables per row beside its values.
-constexpr std::uint64_t kFoundRow = 16;   // Key, slot and count of a row in BatchRows.
+constexpr std::uint64_t kFoundRow = 16;     // Key, slot and count of a row in BatchRows.
+constexpr std::uint64_t kFinderEntry = 16;  // Of a RowFinder's hash table.
+constexpr std::uint64_t kFinderRow = 12;    // Key and count of a row in a RowFinder.
 constexpr std::size_t kCopySlot = 128;
 constexpr std::size_t kMostCopied = std::size_t{64} << 20;
 
@@ -144,8 +148,30 @@ std::uint64_t table_bytes(const TrainerSpec& spec, const ModelShape& shape) {
           (spec.tables.storage == TrainerSpec::Storage::kHashed ? kHashedRow : 0));
 }
 
+std::uint64_t touched_rows(const ModelShape& shape, const MostIds& ids, std::uint64_t batches) {
+  std::uint64_t rows = 0;
+  for (std::size_t table = 0; table < shape.table_rows.size(); ++table) {
+    const std::size_t feature = shape.table_features.empty() ? table : shape.table_features[table];
+    rows += std::min(static_cast<std::uint64_t>(shape.table_rows[table]),
+                     batches * ids.of_feature.at(feature));
+  }
+  return std::min(rows, batches * ids.all);
+}
+
+std::uint64_t finder_bytes(const ModelShape& shape, const MostIds& ids, bool has_team) {
+  const auto table_of = [](std::uint64_t most) {
+    return kFinderEntry * std::bit_ceil(std::max<std::uint64_t>(2 * most, 16));
+  };
+  std::uint64_t tables = table_of(ids.largest());
+  if (has_team) {
+    tables = 0;
+    for (const std::uint64_t most : ids.of_feature) tables += table_of(most);
+  }
+  return tables + kFinderRow * touched_rows(shape, ids);
+}
+
 std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
-                          std::uint64_t batch_size, std::uint64_t ids_per_batch) {
+                          std::uint64_t batch_size, const MostIds& ids) {
   if (!learns(spec.model)) return 0;
   const std::uint64_t weights = dense_copies(spec.optimizer) * shape.dense_parameters();
   const auto threads = static_cast<std::uint64_t>(std::max(spec.threads, 1));
@@ -153,9 +179,10 @@ std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
 
   // Follows the buffers of trainer/torch: a gradient of the MLPs per share of the batch; per thread
   // the activations of one group of rows; per batch the gradients of the pooled vectors and their
-  // sums by row, and, for each batch that is prefetched, the rows of its ids.
+  // sums by row, and, for each batch that is prefetched, the rows of its ids, which are found in a
+  // hash table.
   const std::uint64_t mlp_gradients = kModelShares * shape.dense_parameters();
-  const std::uint64_t most_touched = std::min(shape.all_table_rows(), ids_per_batch);
+  const std::uint64_t most_touched = touched_rows(shape, ids);
   const std::uint64_t per_thread = kModelGroupRows * row_activations(shape);
   // Rounded weights, and per thread their gradients of one group and its activations once more.
   const std::uint64_t rounded =
@@ -164,16 +191,19 @@ std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
           : 0;
   const std::uint64_t per_batch =
       batch_size * shape.table_rows.size() * dim + most_touched * dim + 2 * batch_size;
-  const std::uint64_t ahead = (kMostExpectedBatches + 1) *
-                              (sizeof(std::int32_t) * ids_per_batch + kFoundRow * most_touched);
+  // Ids of hashed tables are folded into their rows only after they were found.
+  const bool hashed = spec.tables.storage == TrainerSpec::Storage::kHashed;
+  const std::uint64_t found = hashed ? ids.all : most_touched;
+  const std::uint64_t ahead =
+      (kMostExpectedBatches + 1) * (sizeof(std::int32_t) * ids.all + kFoundRow * found);
   const std::uint64_t tables = table_bytes(spec, shape);
   const std::size_t row_bytes = static_cast<std::size_t>(dim) * sizeof(float);
   const std::uint64_t guards =
       CopyBeforeChange::own_bytes(tables, row_bytes, copy_slot_bytes(shape)) +
       copy_room_bytes(shape);
   return tables + sizeof(float) * (weights + mlp_gradients + threads * per_thread + per_batch) +
-         sizeof(std::uint16_t) * rounded + ahead + guards +
-         host_bytes_for_device(spec, shape, batch_size, ids_per_batch) +
+         sizeof(std::uint16_t) * rounded + ahead + finder_bytes(shape, ids, runs_on_gpu(spec)) +
+         guards + host_bytes_for_device(spec, shape, batch_size, ids) +
          (spec.checkpoint.empty() ? 0 : BlockRing::kBytes);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/base/result.h"
+#include "core/data/most_ids.h"
 #include "core/data/schema.h"
 
 namespace forebay {
@@ -221,12 +222,18 @@ std::uint64_t table_row_bytes(const TrainerSpec& spec, const ModelShape& shape);
 /// Bytes of the embedding tables in memory, with the optimizer's state and the index of the rows.
 std::uint64_t table_bytes(const TrainerSpec& spec, const ModelShape& shape);
 
-/// The most bytes that the model takes while it trains on batches of `batch_size` rows with
-/// `ids_per_batch` sparse ids: weights, optimizer state, gradients and activations of one batch,
+/// The most rows of the tables that so many batches name in all.
+std::uint64_t touched_rows(const ModelShape& shape, const MostIds& ids, std::uint64_t batches = 1);
+
+/// Working memory of a RowFinder; with a team each feature has a hash table of its own.
+std::uint64_t finder_bytes(const ModelShape& shape, const MostIds& ids, bool has_team);
+
+/// The most bytes that the model takes while it trains on batches of `batch_size` rows with at most
+/// `ids` sparse ids: weights, optimizer state, gradients and activations of one batch,
 /// and the copies made while a checkpoint is written; with a device also the host's memory for it
 /// (trainer/device_memory.h). Does not include libtorch itself. 0 for models that do not learn.
 std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
-                          std::uint64_t batch_size, std::uint64_t ids_per_batch);
+                          std::uint64_t batch_size, const MostIds& ids);
 
 /// The learning rate of the step on batch `number`, which counts from 0 over the whole job: rises
 /// to `learning_rate` over the first `warmup_steps` steps, and from step `decay_start` on falls to

@@ -99,6 +99,12 @@ class Format {
     static_cast<void>(sparse);
     return true;
   }
+  /// The most ids that the columns with lists have together in blocks of this extent, or a usual
+  /// number where no metadata count them; 0: every row has at most one id in each column.
+  virtual std::uint64_t list_ids(const Extent& extent) const {
+    static_cast<void>(extent);
+    return 0;
+  }
   /// Parses a split. Never fails because of the content of rows: damaged rows are returned in the
   /// result, and so is a difference between the number of rows and the index's.
   virtual Decoded decode(const RawSplit& raw, const DecodeOptions& options,

@@ -99,7 +99,11 @@ class FillListsStep final : public TransformPlan::Step {
     return {};
   }
 
-  void bound(SizeBound& size) const override { size.hold_copies({&target_, 1}, 1); }
+  void bound(SizeBound& size) const override {
+    const bool is_single = size.longest(target_.from) <= 1;
+    size.hold_copies({&target_, 1}, 1);
+    if (is_single) size.cut(target_.to, 1);
+  }
 
  private:
   ColumnTarget target_;

@@ -87,7 +87,7 @@ class BucketizeStep final : public TransformPlan::Step {
     return {};
   }
 
-  void bound(SizeBound& size) const override { size.hold_sparse(target_.to, size.rows()); }
+  void bound(SizeBound& size) const override { size.hold_sparse(target_.to, size.rows(), 1); }
 
  private:
   static void keep_buckets(SparseColumn& column, std::size_t rows) {

@@ -19,7 +19,8 @@ using RowLists = std::span<const std::span<const std::int64_t>>;
 ///
 /// `Rule` has three functions. `count(lists)` returns a bound on the ids that a row produces.
 /// `row(lists, scratch, to)` writes them and returns their end; `scratch` has space for twice all
-/// ids of the row. `most_ids(rows, ids)` is a bound for that many rows that hold `ids` ids in all.
+/// ids of the row. `most_ids(rows, ids, pairs)` is a bound for that many rows that hold `ids` ids
+/// in all, and in no row lists whose lengths have a larger product than `pairs`.
 template <class Rule>
 class ListStep final : public TransformPlan::Step {
  public:
@@ -66,7 +67,14 @@ class ListStep final : public TransformPlan::Step {
 
   void bound(SizeBound& size) const override {
     const std::size_t ids = size.ids(sources_);
-    size.hold_sparse(to_, rule_.most_ids(size.rows(), ids));
+    std::size_t pairs = 1;
+    for (const std::size_t source : sources_) {
+      const std::size_t longest = size.longest(source);
+      pairs = longest > SizeBound::kAnyLength / std::max<std::size_t>(pairs, 1)
+                  ? SizeBound::kAnyLength
+                  : pairs * longest;
+    }
+    size.hold_sparse(to_, rule_.most_ids(size.rows(), ids, pairs));
     size.borrow(scratch_bytes(ids));
   }
 
@@ -96,6 +104,7 @@ Steps list_steps(OpInput& input, const std::vector<std::size_t>& sources, Rule r
 struct FirstX {
   std::int64_t most = 1;
 
+  std::size_t longest() const { return static_cast<std::size_t>(most); }
   void operator()(StepRun& run, const SparseColumn& column) const {
     if (column.offsets == nullptr) return;
     std::int32_t first = column.offsets[0];
@@ -134,7 +143,7 @@ struct NGram {
     for (const std::int64_t* gram = scratch; end - gram >= n; ++gram) *to++ = hash(gram);
     return to;
   }
-  std::size_t most_ids(std::size_t, std::size_t ids) const { return ids; }
+  std::size_t most_ids(std::size_t, std::size_t ids, std::size_t) const { return ids; }
 
  private:
   std::int64_t hash(const std::int64_t* gram) const {
@@ -170,8 +179,8 @@ struct Cartesian {
     }
     return to;
   }
-  std::size_t most_ids(std::size_t rows, std::size_t) const {
-    return rows * static_cast<std::size_t>(max_ids);
+  std::size_t most_ids(std::size_t rows, std::size_t, std::size_t pairs) const {
+    return rows * std::min(static_cast<std::size_t>(max_ids), pairs);
   }
 };
 
@@ -200,7 +209,7 @@ struct Intersection {
     }
     return to;
   }
-  std::size_t most_ids(std::size_t, std::size_t ids) const { return ids; }
+  std::size_t most_ids(std::size_t, std::size_t ids, std::size_t) const { return ids; }
 };
 
 Steps make_intersection(OpInput& input) {

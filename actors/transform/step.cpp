@@ -68,9 +68,17 @@ void SizeBound::hold(std::size_t bytes) {
 
 void SizeBound::borrow(std::size_t bytes) { peak_ = std::max(peak_, held_ + reserved(bytes)); }
 
-void SizeBound::hold_sparse(std::size_t index, std::size_t ids) {
-  put_column(sparse_, index, {ids, std::nullopt});
+void SizeBound::hold_sparse(std::size_t index, std::size_t ids, std::size_t longest) {
+  put_column(sparse_, index, {ids, std::nullopt, longest});
   hold(ids * sizeof(std::int64_t) + Buffer::kPadding + (rows_ + 1) * sizeof(std::int32_t));
+}
+
+void SizeBound::cut(std::size_t index, std::size_t longest) {
+  if (!follows_cuts_ || longest > kAnyLength / std::max<std::size_t>(rows_, 1)) return;
+  Lists& lists = sparse_[index];
+  lists.longest = std::min(lists.longest, longest);
+  const std::size_t before = lists.others + (lists.decoded ? decoded_ids_ : 0);
+  if (rows_ * longest < before) lists = {rows_ * longest, std::nullopt, lists.longest};
 }
 
 void SizeBound::hold_copies(std::span<const ColumnTarget> copies, std::size_t more) {
@@ -83,6 +91,7 @@ void SizeBound::hold_copies(std::span<const ColumnTarget> copies, std::size_t mo
   for (const ColumnTarget& copy : copies) {
     Lists lists = sparse_[copy.from];
     lists.others += rows_ * more;
+    if (lists.longest != kAnyLength) lists.longest += more;
     put_column(sparse_, copy.to, lists);
   }
 }

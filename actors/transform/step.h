@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,11 +30,19 @@ class SizeBound {
   /// `decoded`: how many sparse columns are decoded; `slots`: how many there are in all.
   SizeBound(std::size_t rows, std::size_t decoded_bytes, std::size_t decoded, std::size_t slots);
 
+  static constexpr std::size_t kAnyLength = std::numeric_limits<std::size_t>::max();
+
+  /// The decoded column has at most one id in each row.
+  void hold_single(std::size_t decoded) { sparse_[decoded] = {rows_, std::nullopt, 1}; }
+
   std::size_t rows() const { return rows_; }
   std::size_t peak() const { return peak_; }
 
   /// The most ids that the sparse columns of these indices hold in all.
   std::size_t ids(std::span<const std::size_t> sparse) const;
+
+  /// The most ids of one row in the sparse column; kAnyLength if that is not known.
+  std::size_t longest(std::size_t sparse) const { return sparse_[sparse].longest; }
 
   /// With rows() == 1: whether the sparse column may have more than one id in the row. `decoded`
   /// says which decoded columns may.
@@ -45,7 +54,11 @@ class SizeBound {
   void borrow(std::size_t bytes);
 
   /// The sparse column `index` gets its own list memory, of at most `ids` ids.
-  void hold_sparse(std::size_t index, std::size_t ids);
+  void hold_sparse(std::size_t index, std::size_t ids, std::size_t longest = kAnyLength);
+  /// Lists of the sparse column are cut to so many ids; their memory stays. Counts for ids() after
+  /// follow_cuts().
+  void cut(std::size_t index, std::size_t longest);
+  void follow_cuts() { follows_cuts_ = true; }
   /// Each target gets its own list memory for at most the ids of its source, and `more` ids a row.
   void hold_copies(std::span<const ColumnTarget> copies, std::size_t more);
   void hold_dense() { hold(rows_ * sizeof(float)); }
@@ -57,6 +70,7 @@ class SizeBound {
   struct Lists {
     std::size_t others = 0;
     std::optional<std::size_t> decoded;
+    std::size_t longest = kAnyLength;
   };
 
   std::size_t rows_;
@@ -64,6 +78,7 @@ class SizeBound {
   std::size_t held_;
   std::size_t peak_;
   std::vector<Lists> sparse_;
+  bool follows_cuts_ = false;
 };
 
 /// The input of a step: the columns of one split, and the plan's fixed choices.
@@ -226,7 +241,10 @@ class ListChangeStep final : public TransformPlan::Step {
     return {};
   }
 
-  void bound(SizeBound& size) const override { size.hold_target(ColumnKind::kSparse, target_); }
+  void bound(SizeBound& size) const override {
+    size.hold_target(ColumnKind::kSparse, target_);
+    if constexpr (requires { change_.longest(); }) size.cut(target_.to, change_.longest());
+  }
 
  private:
   ColumnTarget target_;

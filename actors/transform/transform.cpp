@@ -349,6 +349,19 @@ std::size_t TransformPlan::peak_bytes(std::size_t rows, std::size_t decoded_byte
   return size.peak();
 }
 
+MostIds TransformPlan::most_ids(std::size_t rows, const std::vector<bool>& lists,
+                                std::size_t list_ids) const {
+  SizeBound size(rows, list_ids * sizeof(std::int64_t), input_.sparse.size(), all_.sparse.size());
+  size.follow_cuts();
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (!lists[i]) size.hold_single(i);
+  }
+  for (const Planned& planned : steps_) planned.step->bound(size);
+  MostIds most{.all = size.ids(live_sparse_)};
+  for (const std::size_t slot : live_sparse_) most.of_feature.push_back(size.ids({&slot, 1}));
+  return most;
+}
+
 // Follows one row through the steps, with one id in each column, or with many where a column may
 // have them.
 std::vector<bool> TransformPlan::lists(const std::vector<bool>& input) const {

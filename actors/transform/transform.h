@@ -18,6 +18,7 @@
 #include "core/base/result.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/column_set.h"
+#include "core/data/most_ids.h"
 #include "core/data/schema.h"
 
 namespace forebay {
@@ -162,6 +163,11 @@ class TransformPlan {
 
   /// The most bytes that a split of `rows` rows, `decoded_bytes` large before, holds during `run`.
   std::size_t peak_bytes(std::size_t rows, std::size_t decoded_bytes) const;
+
+  /// The most ids in the sparse columns of output() for `rows` rows. `lists` says which columns
+  /// before the first operator may have more than one id in a row; those have at most `list_ids` in
+  /// all.
+  MostIds most_ids(std::size_t rows, const std::vector<bool>& lists, std::size_t list_ids) const;
 
   /// For each sparse column of output(): whether a row may have more than one id. `input` says the
   /// same of the columns before the first operator.

@@ -5,11 +5,10 @@
 
 namespace forebay {
 
-std::string describe_device(const JobSpec& job, const Schema& schema) {
+std::string describe_device(const JobSpec& job, const Schema& schema, const MostIds& ids) {
   auto shape = shape_of(job.trainer, schema);
   if (!shape) return "";
   const std::uint64_t batch = job.order.batch_size;
-  const std::uint64_t ids = batch * schema.sparse.size();
   const std::uint64_t on_device = device_bytes(job.trainer, *shape, batch, ids);
   if (on_device == 0) return "";
   return "the model takes up to " + format_size(on_device) + " on " + job.trainer.device +

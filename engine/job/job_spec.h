@@ -99,6 +99,6 @@ struct JobSpec {
 
 /// Describes for the user what a job's model uses on its device; "" on the cpu. Whether the device
 /// has enough memory is checked when the model is made.
-std::string describe_device(const JobSpec& job, const Schema& schema);
+std::string describe_device(const JobSpec& job, const Schema& schema, const MostIds& ids);
 
 }  // namespace forebay

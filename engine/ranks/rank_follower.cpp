@@ -1,5 +1,6 @@
 #include "engine/ranks/rank_follower.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -140,9 +141,11 @@ Status RankFollower::wait_for_acceptance() {
     return fail(Code::kUnavailable, "rank 0: rank 0 ended before it began");
   }
   RankSchema& accepted = command.schema;
-  if (accepted.sparse.size() != accepted.bounds.size()) {
+  const std::size_t features = accepted.sparse.size();
+  if (features != accepted.bounds.size() || features != accepted.ids.size()) {
     return fail(Code::kCorrupt, "rank 0 names features without bounds");
   }
+  most_ids_ = {.all = accepted.all_ids, .of_feature = std::move(accepted.ids)};
   schema_.dense = std::move(accepted.dense);
   schema_.weight = accepted.weight;
   for (std::size_t i = 0; i < accepted.sparse.size(); ++i) {

@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
+#include "core/data/most_ids.h"
 #include "core/data/schema.h"
 #include "engine/network/network_endpoint.h"
 #include "engine/ranks/rank_mailbox.h"
@@ -39,6 +40,7 @@ class RankFollower {
   /// Waits without a limit until rank 0 has opened the job and sends the schema.
   Status wait_for_acceptance();
   const Schema& schema() const { return schema_; }
+  const MostIds& most_ids() const { return most_ids_; }
   /// Answers the schema, or a command to restore: the model is made or restored.
   void ready(const Status& done) { answer({.done = done}); }
   /// Returns the state that rank 0 lets this rank read, with the tensors that the command names.
@@ -86,6 +88,7 @@ class RankFollower {
   MemoryBudget received_;
   BufferPool buffers_;
   Schema schema_;
+  MostIds most_ids_;
   bool told_stop_ = false;
   Synchronized<RankInbox> inbox_;
   ServedState served_;

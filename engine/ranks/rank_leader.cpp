@@ -42,10 +42,12 @@ RankLeader::~RankLeader() {
   net_.reset();
 }
 
-void RankLeader::accept(const Schema& schema) {
+void RankLeader::accept(const Schema& schema, const MostIds& ids) {
   RankCommand command{.kind = RankCommand::Kind::kAccept};
   command.schema.dense = schema.dense;
   command.schema.weight = schema.weight;
+  command.schema.all_ids = ids.all;
+  command.schema.ids = ids.of_feature;
   for (const SparseFeature& feature : schema.sparse) {
     command.schema.sparse.push_back(feature.name);
     command.schema.bounds.push_back(feature.bound);

@@ -12,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
+#include "core/data/most_ids.h"
 #include "core/data/schema.h"
 #include "engine/network/network_endpoint.h"
 #include "engine/ranks/rank_group.h"
@@ -45,7 +46,7 @@ class RankLeader final : public BatchSource {
   Status check_ranks() const { return group_.check_ranks(); }
 
   /// Sends the schema to all ranks, which have connected and now make their models.
-  void accept(const Schema& schema);
+  void accept(const Schema& schema, const MostIds& ids);
   /// Waits until every other rank has made or restored its model; fails with the reason of the
   /// first rank that failed.
   Status wait_until_ready();

@@ -107,14 +107,16 @@ struct ForgetIds {
   static auto fields(auto& self) { return std::tie(self.frames); }
 };
 
-/// The schema of the batches.
+/// The schema of the batches, and bounds of their ids.
 struct RankSchema {
   std::vector<std::string> dense;
   std::vector<std::string> sparse;
   std::vector<std::int64_t> bounds;  ///< Of each sparse feature.
   bool weight = false;               ///< Whether rows have weights.
+  std::uint64_t all_ids = 0;         ///< MostIds of the batches.
+  std::vector<std::uint64_t> ids;    ///< Of each sparse feature.
   static auto fields(auto& self) {
-    return std::tie(self.dense, self.sparse, self.bounds, self.weight);
+    return std::tie(self.dense, self.sparse, self.bounds, self.weight, self.all_ids, self.ids);
   }
 };
 

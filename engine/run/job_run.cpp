@@ -349,6 +349,8 @@ std::uint64_t JobRun::used_bytes() const {
 
 MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
 
+MostIds JobRun::most_ids() const { return Sizing(*dataset_, *plan_, order_).most_ids(); }
+
 bool JobRun::chooses_groups() const {
   return job_.pipeline.fuse.how == FuseSpec::How::kAuto && job_.tuner.mode == "on";
 }

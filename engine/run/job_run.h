@@ -18,6 +18,7 @@
 #include "actors/transform/transform.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "core/data/most_ids.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/memory_watch.h"
 #include "engine/run/metered_source.h"
@@ -68,6 +69,8 @@ class JobRun {
 
   /// Returns the largest sizes of its splits and batches.
   MemorySizes sizes() const;
+  /// Returns bounds of the ids in its batches.
+  MostIds most_ids() const;
 
   /// Returns which stages one actor does in one go, on every node of the job: those that the job
   /// lists, or by default all that can, where the tuner decides how many actors there are.

@@ -187,7 +187,7 @@ Status TrainRun::prepare() {
   auto evaluating = Evaluating::open(job_, job_run().dataset().format().schema(), options_.events);
   if (!evaluating) return pass(evaluating);
   evaluating_ = std::move(*evaluating);
-  leading_->accept(job_run().schema());
+  leading_->accept(job_run().schema(), job_run().most_ids());
   if (auto status = make_model(); !status) return status;
   if (auto fits = evaluating_->fits(trained_.resident_bytes); !fits) return fits;
   if (auto status = leading_->wait_until_ready(); !status) return status;
@@ -206,13 +206,14 @@ Status TrainRun::prepare() {
 
 Status TrainRun::make_model() {
   const auto fits = [this](std::uint64_t resident) { return job_run().fits(resident); };
-  auto trained = make_trained_model(job_, job_run().schema(), leading_->ranks(), fits,
-                                    evaluating_->free_bytes());
+  const BatchColumns columns{job_run().schema(), job_run().most_ids()};
+  auto trained =
+      make_trained_model(job_, columns, leading_->ranks(), fits, evaluating_->free_bytes());
   if (!trained) return pass(trained);
   trained_ = std::move(*trained);
-  const std::string on_device = describe_device(job_, job_run().schema());
+  const std::string on_device = describe_device(job_, columns.schema, columns.ids);
   if (!on_device.empty()) options_.events.announce(on_device);
-  trained_.resident_bytes += leading_->slice_bytes(job_, job_run().schema());
+  trained_.resident_bytes += leading_->slice_bytes(job_, columns);
   trained_.model = leading_->lead(std::move(trained_.model), job_, job_run().schema());
   return {};
 }

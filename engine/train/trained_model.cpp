@@ -54,8 +54,9 @@ std::string describe_tables(const TrainerSpec& spec, const ModelShape& shape,
 }
 
 /// Bytes of this rank's tables, plus the bytes that only training with several ranks needs.
-std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const Schema& schema,
-                             const Collective& ranks) {
+std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape,
+                             const BatchColumns& columns, const Collective& ranks) {
+  const Schema& schema = columns.schema;
   const TablePlacement placement = place_tables(job.trainer, shape, ranks.size());
   const ModelShape replicas = replicas_of(shape, placement);
   const TrainerSpec spec = spec_of_shards(job.trainer, shape, placement, ranks.rank());
@@ -66,7 +67,7 @@ std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const 
   // replicated tables: the pooled vectors of this rank's rows, and the gradient sums of whole
   // tables. For columns that repeat: the lists of rows, also as rank 0 divides them for each rank,
   // and the gradients of lists.
-  const std::uint64_t ids = job.order.batch_size * schema.sparse.size();
+  const std::uint64_t ids = columns.ids.all;
   std::uint64_t repeated = 0;
   for (const FeatureGroup& group : schema.repeated) repeated += group.sparse.size();
   const std::uint64_t lists = 2 * job.order.batch_size * schema.repeated.size();
@@ -87,10 +88,10 @@ std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const 
 
 /// Checks that this rank's tables have the memory that a batch of all ranks needs; the error gives
 /// the sizes.
-Status check_own_tables(const JobSpec& job, const ModelShape& shape, const Collective* ranks) {
+Status check_own_tables(const JobSpec& job, const ModelShape& shape, const MostIds& ids,
+                        const Collective* ranks) {
   const TrainerSpec& spec = job.trainer;
-  const auto ids = [&](std::size_t features) { return job.order.batch_size * features; };
-  if (ranks == nullptr) return check_tables(spec, shape, ids(shape.table_rows.size()));
+  if (ranks == nullptr) return check_tables(spec, shape, ids);
   if (!forebay::learns(spec.model) || spec.tables.storage != TrainerSpec::Storage::kTiered)
     return {};
   const TablePlacement placement = place_tables(spec, shape, ranks->size());
@@ -104,8 +105,7 @@ Status check_own_tables(const JobSpec& job, const ModelShape& shape, const Colle
                     "; raise it, or have trainer.tables.placement = \"table\" or \"row\"");
   }
   const ModelShape own = shards_of(shape, placement, ranks->rank());
-  return check_tables(spec_of_shards(spec, shape, placement, ranks->rank()), own,
-                      ids(own.table_rows.size()));
+  return check_tables(spec_of_shards(spec, shape, placement, ranks->rank()), own, ids);
 }
 
 /// Removes the tables of ranks beyond the current number, and those of a single trainer.
@@ -135,19 +135,20 @@ void remove_tables(const TrainerSpec& spec, const Collective* ranks) {
   std::filesystem::remove_all(folder, ignored);
 }
 
-Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema, Collective* ranks,
-                                        const Fits& fits, std::uint64_t beside) {
+Result<TrainedModel> make_trained_model(const JobSpec& job, const BatchColumns& columns,
+                                        Collective* ranks, const Fits& fits, std::uint64_t beside) {
+  const Schema& schema = columns.schema;
   auto shape = shape_of(job.trainer, schema);
   if (!shape) return pass(shape);
   const bool learns = forebay::learns(job.trainer.model);
-  const std::uint64_t ids = job.order.batch_size * schema.sparse.size();
-  std::uint64_t wanted = model_bytes(job.trainer, *shape, job.order.batch_size, ids);
+  std::uint64_t wanted = model_bytes(job.trainer, *shape, job.order.batch_size, columns.ids);
   if (learns && ranks != nullptr) {
-    wanted += bytes_together(job, *shape, schema, *ranks);
+    wanted += bytes_together(job, *shape, columns, *ranks);
     wanted -= std::min(wanted, table_bytes(job.trainer, *shape));
   }
   const std::uint64_t expected = resident_bytes() + (learns ? kTorchBytes + wanted : 0);
-  if (auto checked = check_own_tables(job, *shape, ranks); !checked) return pass(checked);
+  if (auto checked = check_own_tables(job, *shape, columns.ids, ranks); !checked)
+    return pass(checked);
   if (auto room = fits(expected + beside); !room) {
     Error error = room.error();
     if (beside > 0) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/base/result.h"
+#include "core/data/most_ids.h"
 #include "core/data/schema.h"
 #include "engine/job/job_spec.h"
 #include "trainer/collective.h"
@@ -22,10 +23,16 @@ struct TrainedModel {
 /// Checks whether the whole process may use `resident` bytes; the error says what is missing.
 using Fits = std::function<Status(std::uint64_t resident)>;
 
-/// Makes the model for rows of `schema`; with several ranks, this rank's part of it. Refuses a
+/// What batches have: their columns, and bounds of their ids.
+struct BatchColumns {
+  const Schema& schema;
+  MostIds ids;
+};
+
+/// Makes the model for batches of `columns`; with several ranks, this rank's part of it. Refuses a
 /// model that does not fit with `beside` more bytes, with the sizes and before anything is made.
-Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema, Collective* ranks,
-                                        const Fits& fits, std::uint64_t beside);
+Result<TrainedModel> make_trained_model(const JobSpec& job, const BatchColumns& columns,
+                                        Collective* ranks, const Fits& fits, std::uint64_t beside);
 
 /// Removes the files of this rank's tiered tables. Call it once they are not used any more; later
 /// runs start from checkpoints, not from these files.

@@ -68,8 +68,8 @@ Result<Leading> Leading::open(const JobSpec& job, const std::optional<RankEnviro
 
 bool Leading::has_lost_a_rank() const { return !alone() && !leader_->check_ranks(); }
 
-void Leading::accept(const Schema& schema) {
-  if (!alone()) leader_->accept(schema);
+void Leading::accept(const Schema& schema, const MostIds& ids) {
+  if (!alone()) leader_->accept(schema, ids);
 }
 
 void Leading::goes_on_from(const Checkpoint& checkpoint, const JobSpec& job, const Schema& schema) {
@@ -108,15 +108,15 @@ std::unique_ptr<Model> Leading::lead(std::unique_ptr<Model> own, const JobSpec& 
   return model;
 }
 
-std::uint64_t Leading::slice_bytes(const JobSpec& job, const Schema& schema) const {
+std::uint64_t Leading::slice_bytes(const JobSpec& job, const BatchColumns& columns) const {
   if (alone()) return 0;
-  // Label, weight and dense values; one length and one id for each sparse feature; for each group
+  const Schema& schema = columns.schema;
+  // Label, weight and dense values; one length for each sparse feature, and the ids; for each group
   // of columns that repeat the row's list and a first row.
   const std::uint64_t floats = 1 + (schema.weight ? 1 : 0) + schema.dense.size();
-  const std::uint64_t row = sizeof(float) * floats +
-                            (sizeof(std::int32_t) + sizeof(std::int64_t)) * schema.sparse.size() +
+  const std::uint64_t row = sizeof(float) * floats + sizeof(std::int32_t) * schema.sparse.size() +
                             2 * sizeof(std::uint32_t) * schema.repeated.size();
-  return RankLeader::bytes_for(job.order.batch_size * row);
+  return RankLeader::bytes_for(job.order.batch_size * row + columns.ids.all * sizeof(std::int64_t));
 }
 
 BatchSource& Leading::dealt(BatchSource& batches) {
@@ -158,7 +158,7 @@ Status FollowRun::meet() {
 
 Result<std::unique_ptr<Model>> FollowRun::make_part() {
   auto trained = make_trained_model(
-      job_, met_->leader->schema(), met_->ranks.get(),
+      job_, {met_->leader->schema(), met_->leader->most_ids()}, met_->ranks.get(),
       [this](std::uint64_t bytes) { return fits(job_, bytes); }, 0);
   if (!trained) return pass(trained);
   return std::move(trained->model);

@@ -12,6 +12,7 @@
 #include "engine/ranks/rank_meeting.h"
 #include "engine/run/run_events.h"
 #include "engine/train/train_report.h"
+#include "engine/train/trained_model.h"
 #include "trainer/collective.h"
 #include "trainer/model.h"
 #include "trainer/saving/checkpoint.h"
@@ -38,15 +39,15 @@ class Leading {
   /// Null for a single trainer.
   Collective* ranks() const { return ranks_.get(); }
   bool has_lost_a_rank() const;
-  /// Sends the schema of the batches to the other ranks.
-  void accept(const Schema& schema);
+  /// Sends the schema of the batches, and the bounds of their ids, to the other ranks.
+  void accept(const Schema& schema, const MostIds& ids);
   /// Makes the model of all ranks from rank 0's own model of `job` over `schema`.
   std::unique_ptr<Model> lead(std::unique_ptr<Model> own, const JobSpec& job, const Schema& schema);
   Status wait_until_ready() { return alone() ? Status{} : leader_->wait_until_ready(); }
   /// Prepares the model of `job` over `schema` to restore this checkpoint.
   void goes_on_from(const Checkpoint& checkpoint, const JobSpec& job, const Schema& schema);
   /// Bytes of waiting slices for the job's batch size.
-  std::uint64_t slice_bytes(const JobSpec& job, const Schema& schema) const;
+  std::uint64_t slice_bytes(const JobSpec& job, const BatchColumns& columns) const;
   /// Returns the source of rank 0's slices of `batches`.
   BatchSource& dealt(BatchSource& batches);
   /// Ends the run on all ranks; `signal` requested the stop, or 0. Call it before the process ends

@@ -136,22 +136,42 @@ TEST_CASE("memory for rounded weights counts in bfloat16 alone", "[trainer][spec
   TrainerSpec spec;
   spec.threads = 2;
   const ModelShape shape = shape_of(spec, two_by_two()).value();
-  const std::uint64_t exact = model_bytes(spec, shape, 64, 128);
+  const std::uint64_t exact = model_bytes(spec, shape, 64, MostIds::one_each(64, 2));
   spec.precision = TrainerSpec::Precision::kBf16;
-  CHECK(model_bytes(spec, shape, 64, 128) ==
+  CHECK(model_bytes(spec, shape, 64, MostIds::one_each(64, 2)) ==
         exact + 2 * (3 * rounded_parameters(shape) + 2 * kModelGroupRows * row_activations(shape)));
+}
+
+TEST_CASE("lists that are long take memory for their ids and for the search of their rows",
+          "[trainer][spec]") {
+  TrainerSpec spec;
+  const ModelShape shape = shape_of(spec, two_by_two()).value();  // tables of 100 and 65536 rows
+  const MostIds plain = MostIds::one_each(64, 2);
+  const MostIds lists{.all = 64'064, .of_feature = {64, 64'000}};
+  CHECK(touched_rows(shape, plain) == 128);
+  CHECK(touched_rows(shape, lists) == 64'064);
+  CHECK(touched_rows(shape, lists, 2) == 100 + 65'536);
+  CHECK(touched_rows(shape, {.all = 500, .of_feature = {400, 400}}) == 500);
+  CHECK(finder_bytes(shape, plain, false) == 16 * 128 + 12 * 128);
+  CHECK(finder_bytes(shape, lists, false) == 16 * 131'072 + 12 * 64'064);
+  CHECK(finder_bytes(shape, lists, true) == 16 * (128 + 131'072) + 12 * 64'064);
+  const std::uint64_t more = (kMostExpectedBatches + 1) * (4 + 16) * (64'064 - 128) +
+                             4 * 16 * (64'064 - 128) + finder_bytes(shape, lists, false) -
+                             finder_bytes(shape, plain, false);
+  CHECK(model_bytes(spec, shape, 64, lists) == model_bytes(spec, shape, 64, plain) + more);
 }
 
 TEST_CASE("only a model that learns takes memory", "[trainer][spec]") {
   TrainerSpec spec;
   const auto shape = shape_of(spec, two_by_two()).value();
   const std::uint64_t tables = 4 * shape.table_parameters();
-  const std::uint64_t with_checkpoints = model_bytes(spec, shape, 1024, 2048);
+  const std::uint64_t with_checkpoints = model_bytes(spec, shape, 1024, MostIds::one_each(1024, 2));
   spec.checkpoint = "";
-  CHECK(model_bytes(spec, shape, 1024, 2048) + BlockRing::kBytes == with_checkpoints);
-  CHECK(model_bytes(spec, shape, 1024, 2048) > 2 * tables);
+  CHECK(model_bytes(spec, shape, 1024, MostIds::one_each(1024, 2)) + BlockRing::kBytes ==
+        with_checkpoints);
+  CHECK(model_bytes(spec, shape, 1024, MostIds::one_each(1024, 2)) > 2 * tables);
   spec.optimizer = TrainerSpec::Optimizer::kSgd;
-  CHECK(model_bytes(spec, shape, 1024, 2048) < 2 * tables);
+  CHECK(model_bytes(spec, shape, 1024, MostIds::one_each(1024, 2)) < 2 * tables);
   spec.model = TrainerSpec::ModelKind::kNone;
-  CHECK(model_bytes(spec, shape, 1024, 2048) == 0);
+  CHECK(model_bytes(spec, shape, 1024, MostIds::one_each(1024, 2)) == 0);
 }

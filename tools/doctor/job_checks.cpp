@@ -62,12 +62,13 @@ Status Look::fits(const Dataset& dataset, const TransformPlan& plan,
                   const std::optional<TorchProbe>& probe) const {
   auto shape = shape_of(job_.trainer, plan.output());
   if (!shape) return pass(shape);
+  const Sizing sizing(dataset, plan, job_.order);
   std::uint64_t resident = resident_bytes();
   if (probe) {
-    const std::uint64_t ids = job_.order.batch_size * plan.output().sparse.size();
-    resident += probe->bytes + model_bytes(job_.trainer, *shape, job_.order.batch_size, ids);
+    resident += probe->bytes +
+                model_bytes(job_.trainer, *shape, job_.order.batch_size, sizing.most_ids());
   }
-  auto memory = plan_memory(job_.pipeline, Sizing(dataset, plan, job_.order), resident);
+  auto memory = plan_memory(job_.pipeline, sizing, resident);
   return memory ? Status{} : Status(pass(memory));
 }
 
@@ -150,7 +151,8 @@ void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
   auto fit = fits(**dataset, *plan, probe);
   checks_.push_back(fit ? Finding::ok("room", "the job fits into pipeline.memory")
                         : Finding::bad("room", fit.error()));
-  const std::string on_device = describe_device(job_, plan->output());
+  const std::string on_device =
+      describe_device(job_, plan->output(), Sizing(**dataset, *plan, job_.order).most_ids());
   if (!on_device.empty()) checks_.push_back(Finding::ok("device", on_device));
 }
 

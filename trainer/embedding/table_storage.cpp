@@ -60,11 +60,10 @@ class MemoryTables final : public TableStorage {
   std::vector<RowArena> arenas_;
 };
 
-Status check_device_rows(const TrainerSpec& spec, const ModelShape& shape,
-                         std::uint64_t ids_per_batch) {
+Status check_device_rows(const TrainerSpec& spec, const ModelShape& shape, const MostIds& ids) {
   if (spec.device == "cpu" || spec.tables.device_memory_bytes == 0) return {};
   const TableLayout layout = layout_of(spec, shape);
-  const std::uint64_t wanted = std::min(2 * ids_per_batch, shape.all_table_rows());
+  const std::uint64_t wanted = touched_rows(shape, ids, 2);
   const std::uint64_t rows = device_rows(spec, shape);
   if (rows >= wanted) return {};
   return fail(
@@ -137,13 +136,13 @@ Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const
   return make_memory_tables(layout_of(spec, shape), room, spec.tables.folder + ".whole");
 }
 
-Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t ids_per_batch) {
+Status check_tables(const TrainerSpec& spec, const ModelShape& shape, const MostIds& ids) {
   if (!learns(spec.model)) return {};
-  if (auto device = check_device_rows(spec, shape, ids_per_batch); !device) return device;
+  if (auto device = check_device_rows(spec, shape, ids); !device) return device;
   if (spec.tables.storage != TrainerSpec::Storage::kTiered) return {};
   const TableLayout layout = layout_of(spec, shape);
   const std::uint64_t all = shape.all_table_rows();
-  const std::uint64_t wanted = std::min(2 * ids_per_batch, all);
+  const std::uint64_t wanted = touched_rows(shape, ids, 2);
   const std::uint64_t slots = tiered_slots(layout, spec.tables.memory_bytes, spec.tables.snapshot);
   if (slots >= wanted) return {};
   const std::uint64_t least = tiered_bytes(layout, wanted, spec.tables.snapshot);

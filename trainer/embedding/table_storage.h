@@ -157,9 +157,9 @@ TableLayout layout_of(const TrainerSpec& spec, const ModelShape& shape);
 Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const ModelShape& shape,
                                                   CopyRoom& room);
 
-/// Checks that tiered tables have memory for batches that name at most `ids_per_batch` different
-/// rows: one batch to train on and one to score. The error states the sizes.
-Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t ids_per_batch);
+/// Checks that tiered tables have memory for the rows that batches with at most `ids` name: one
+/// batch to train on and one to score. The error states the sizes.
+Status check_tables(const TrainerSpec& spec, const ModelShape& shape, const MostIds& ids);
 
 /// `storage = "memory"`: every row of every table is in memory; a slot is a row. The tables begin
 /// with their first values. `folder` is made and removed when tables are restored from a tiered

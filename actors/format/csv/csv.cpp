@@ -51,6 +51,9 @@ Status check_settings(const DatasetSpec::Csv& csv) {
   return {};
 }
 
+/// An id of a list in text usually has at least five digits, and a delimiter.
+constexpr std::uint64_t kUsualIdBytes = 6;
+
 class Csv final : public TextFormat {
  public:
   Csv(const DatasetSpec& dataset, ColumnChoice choice, std::vector<std::string> names)
@@ -95,6 +98,11 @@ class Csv final : public TextFormat {
   }
 
   bool may_have_lists(std::size_t) const override { return !layout_.list_delimiter.empty(); }
+
+  std::uint64_t list_ids(const Extent& extent) const override {
+    if (layout_.list_delimiter.empty()) return 0;
+    return std::max(extent.bytes / kUsualIdBytes, extent.rows * layout_.choice.sparse.size());
+  }
 
   std::size_t decoded_bytes(const Extent& extent) const override {
     return decoded_csv_bytes(layout_, extent.rows, extent.bytes);

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/format/column_fill.h"
 #include "actors/format/parquet/footer.h"
 #include "actors/format/parquet/grain_decoder.h"
 #include "actors/format/parquet/parquet_file.h"
@@ -21,6 +22,22 @@ class ParquetFormat final : public UnitFormat {
 
   bool may_have_lists(std::size_t sparse) const override {
     return wanted_.leaves[wanted_.sparse[sparse]].kind.starts_with("list");
+  }
+
+  // What decoded blocks take beside flat columns and the lists' offsets.
+  std::uint64_t list_ids(const Extent& extent) const override {
+    std::uint64_t lists = 0;
+    for (std::size_t i = 0; i < wanted_.sparse.size(); ++i) lists += may_have_lists(i) ? 1 : 0;
+    if (lists == 0) return 0;
+    const ColumnFill::Shape flat{.rows = extent.rows,
+                                 .dense = wanted_.dense.size(),
+                                 .sparse = wanted_.sparse.size(),
+                                 .origins = true,
+                                 .weights = wanted_.weight.has_value(),
+                                 .extras = wanted_.extra.size()};
+    const std::uint64_t others =
+        flat.dense_bytes() + flat.sparse_bytes() + lists * extent.rows * sizeof(std::int32_t);
+    return extent.decoded > others ? (extent.decoded - others) / sizeof(std::int64_t) : lists;
   }
 
   std::string index_settings() const override {

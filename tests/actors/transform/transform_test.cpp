@@ -152,5 +152,24 @@ TEST_CASE("a run holds no more than the peak it names", "[actors][transform]") {
   CHECK(columns.budget().peak() <= plan->peak_bytes(1000, before));
 }
 
+TEST_CASE("the ids of a batch are bounded by its rows, its lists and what operators make of them",
+          "[actors][transform]") {
+  const Schema schema{.dense = {"x"}, .sparse = {{"a", 0}, {"b", 0}, {"long", 0}}};
+  const auto most = [&](const std::vector<TransformSpec>& specs) {
+    return TransformPlan::compile(specs, schema)->most_ids(100, {false, false, true}, 5000);
+  };
+  const auto whole = [](std::int64_t number) { return number; };
+  CHECK(most({}) == MostIds{5200, {100, 100, 5000}});
+  // Of columns with one id each there is one pair a row; of a list as many as max_ids.
+  CHECK(most({{"cartesian", {"a", "b"}, {}}}) == MostIds{5200, {100, 100, 5000}});
+  CHECK(most({{"cartesian", {"a", "long"}, {{"max_ids", whole(650)}}}}) ==
+        MostIds{65'000 + 5100, {65'000, 100, 5000}});
+  CHECK(most({{"first_x", {"long"}, {{"x", whole(3)}}}}) == MostIds{500, {100, 100, 300}});
+  CHECK(most({{"fill", {"a"}, {}}}) == MostIds{5200, {100, 100, 5000}});
+  CHECK(most({{"n_gram", {"*"}, {{"n", whole(2)}}}}).of_feature[0] == 5200);
+  CHECK(most({{"bucketize", {"x"}, {{"borders", std::vector<double>{1, 2}}}}}).of_feature[3] ==
+        100);
+}
+
 }  // namespace
 }  // namespace forebay

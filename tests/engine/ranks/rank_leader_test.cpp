@@ -105,6 +105,8 @@ struct RanksFixture {
   std::unique_ptr<LeadingModel> model;
   std::vector<std::unique_ptr<NoteModel>> others;
   std::vector<std::string> ended;  // results of follow()
+  Schema accepted;                 // by the last rank
+  MostIds accepted_ids;
   std::vector<std::thread> threads;
   std::atomic<int> signal{0};
   std::atomic<bool> stop{false};
@@ -155,7 +157,11 @@ struct RanksFixture {
   }
   std::string run_follower(std::size_t rank) {
     auto end = follower(static_cast<int>(rank));
-    if (auto accepted = end->wait_for_acceptance(); !accepted) return accepted.error().message;
+    if (auto status = end->wait_for_acceptance(); !status) return status.error().message;
+    if (rank + 1 == ended.size()) {
+      accepted = end->schema();
+      accepted_ids = end->most_ids();
+    }
     end->ready({});
     if (rank == goes) return "gone";
     if (others[rank - 1]->ranks != nullptr) end->breaks(*others[rank - 1]->ranks);
@@ -165,7 +171,7 @@ struct RanksFixture {
   }
   void accept() {
     REQUIRE(leader->wait_for_ranks(stop));
-    leader->accept(schema);
+    leader->accept(schema, MostIds::one_each(8, 3));
   }
   void begin() {
     start_followers();
@@ -408,6 +414,16 @@ TEST_CASE_METHOD(RanksFixture, "a rank that gets a stop request asks rank 0 to s
   finish();
   CHECK(stopped_by == 15);
   CHECK(ended[1] == "batches 2");
+}
+
+TEST_CASE_METHOD(RanksFixture, "all ranks know the columns and the bounds of the ids",
+                 "[tools][ranks]") {
+  schema.weight = true;
+  open(3);
+  begin();
+  finish();
+  CHECK(accepted == schema);
+  CHECK(accepted_ids == MostIds::one_each(8, 3));
 }
 
 TEST_CASE_METHOD(RanksFixture, "a rank of another group is not accepted", "[tools][ranks]") {

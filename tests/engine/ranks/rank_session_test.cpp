@@ -301,7 +301,7 @@ TEST_CASE_METHOD(Meeting, "rank 0 releases the checkpoint that a lost rank was r
 TEST_CASE_METHOD(Meeting, "an error of a rank that rank 0 has asked is reported with its number",
                  "[tools][ranks]") {
   come_all();
-  leader->accept({});
+  leader->accept({}, {});
   for (auto& each : others) REQUIRE(each->wait_for_acceptance());
   others[0]->ready({});
   others[1]->ready(fail(Code::kOverloaded, "no memory"));
