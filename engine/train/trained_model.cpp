@@ -14,6 +14,7 @@
 #include "trainer/module.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/ranks/vector_exchange.h"
+#include "trainer/repeated_bytes.h"
 
 namespace forebay {
 namespace {
@@ -142,7 +143,9 @@ Result<TrainedModel> make_trained_model(const JobSpec& job, const BatchColumns& 
   if (!shape) return pass(shape);
   const bool learns = forebay::learns(job.trainer.model);
   std::uint64_t wanted = model_bytes(job.trainer, *shape, job.order.batch_size, columns.ids);
-  if (learns && ranks != nullptr) {
+  if (ranks == nullptr) {
+    wanted += repeated_bytes(job.trainer, *shape, schema, job.order.batch_size);
+  } else if (learns) {
     wanted += bytes_together(job, *shape, columns, *ranks);
     wanted -= std::min(wanted, table_bytes(job.trainer, *shape));
   }

@@ -1,6 +1,7 @@
 #include "trainer/spec.h"
 
 #include "trainer/network_shape.h"
+#include "trainer/repeated_bytes.h"
 #include "trainer/saving/block_file.h"
 
 #include "tests/support/catch.h"
@@ -159,6 +160,17 @@ TEST_CASE("lists that are long take memory for their ids and for the search of t
                              4 * 16 * (64'064 - 128) + finder_bytes(shape, lists, false) -
                              finder_bytes(shape, plain, false);
   CHECK(model_bytes(spec, shape, 64, lists) == model_bytes(spec, shape, 64, plain) + more);
+}
+
+TEST_CASE("columns that repeat take a vector and its sums for each list", "[trainer][spec]") {
+  TrainerSpec spec;
+  Schema schema = two_by_two();
+  const ModelShape shape = shape_of(spec, schema).value();
+  CHECK(repeated_bytes(spec, shape, schema, 64) == 0);
+  schema.repeated = {{.dense = {0}, .sparse = {1}}};
+  CHECK(repeated_bytes(spec, shape, schema, 64) == 64 * 16 * 12);
+  spec.device = "cuda";
+  CHECK(repeated_bytes(spec, shape, schema, 64) == 0);
 }
 
 TEST_CASE("only a model that learns takes memory", "[trainer][spec]") {

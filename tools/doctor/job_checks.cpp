@@ -17,6 +17,7 @@
 #include "tools/doctor/repeat_checks.h"
 #include "tools/doctor/store_checks.h"
 #include "tools/doctor/system_checks.h"
+#include "trainer/repeated_bytes.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 
@@ -66,7 +67,8 @@ Status Look::fits(const Dataset& dataset, const TransformPlan& plan,
   std::uint64_t resident = resident_bytes();
   if (probe) {
     resident += probe->bytes +
-                model_bytes(job_.trainer, *shape, job_.order.batch_size, sizing.most_ids());
+                model_bytes(job_.trainer, *shape, job_.order.batch_size, sizing.most_ids()) +
+                repeated_bytes(job_.trainer, *shape, plan.output(), job_.order.batch_size);
   }
   auto memory = plan_memory(job_.pipeline, sizing, resident);
   return memory ? Status{} : Status(pass(memory));
