@@ -17,6 +17,8 @@ constexpr int kWidest = 16384;
 constexpr int kMostCrossLayers = 64;
 constexpr std::int64_t kMostTableRows = std::int64_t{1} << 31;
 constexpr std::uint64_t kHashedRow = 48;  // Most bytes of HashedTables per row beside its values.
+// Of that, what a snapshot copies: the key, the step that saw the row last, and its counters.
+constexpr std::uint64_t kHashedCopy = 24;
 constexpr std::uint64_t kFoundRow = 16;     // Key, slot and count of a row in BatchRows.
 constexpr std::uint64_t kFinderEntry = 16;  // Of a RowFinder's hash table.
 constexpr std::uint64_t kFinderRow = 12;    // Key and count of a row in a RowFinder.
@@ -143,9 +145,10 @@ std::uint64_t table_row_bytes(const TrainerSpec& spec, const ModelShape& shape) 
 
 std::uint64_t table_bytes(const TrainerSpec& spec, const ModelShape& shape) {
   if (spec.tables.storage == TrainerSpec::Storage::kTiered) return spec.tables.memory_bytes;
-  return shape.all_table_rows() *
-         (table_row_bytes(spec, shape) +
-          (spec.tables.storage == TrainerSpec::Storage::kHashed ? kHashedRow : 0));
+  const std::uint64_t row = table_row_bytes(spec, shape);
+  if (spec.tables.storage != TrainerSpec::Storage::kHashed) return shape.all_table_rows() * row;
+  const std::uint64_t copied = spec.checkpoint.empty() ? 0 : kHashedCopy;
+  return shape.all_table_rows() * (row + kHashedRow + copied);
 }
 
 std::uint64_t touched_rows(const ModelShape& shape, const MostIds& ids, std::uint64_t batches) {
@@ -180,7 +183,7 @@ std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
   // Follows the buffers of trainer/torch: a gradient of the MLPs per share of the batch; per thread
   // the activations of one group of rows; per batch the gradients of the pooled vectors and their
   // sums by row, and, for each batch that is prefetched, the rows of its ids, which are found in a
-  // hash table.
+  // hash table. A snapshot copies the network and its optimizer's state.
   const std::uint64_t mlp_gradients = kModelShares * shape.dense_parameters();
   const std::uint64_t most_touched = touched_rows(shape, ids);
   const std::uint64_t per_thread = kModelGroupRows * row_activations(shape);
@@ -204,7 +207,7 @@ std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
   return tables + sizeof(float) * (weights + mlp_gradients + threads * per_thread + per_batch) +
          sizeof(std::uint16_t) * rounded + ahead + finder_bytes(shape, ids, runs_on_gpu(spec)) +
          guards + host_bytes_for_device(spec, shape, batch_size, ids) +
-         (spec.checkpoint.empty() ? 0 : BlockRing::kBytes);
+         (spec.checkpoint.empty() ? 0 : BlockRing::kBytes + sizeof(float) * weights);
 }
 
 }  // namespace forebay

@@ -143,6 +143,16 @@ TEST_CASE("memory for rounded weights counts in bfloat16 alone", "[trainer][spec
         exact + 2 * (3 * rounded_parameters(shape) + 2 * kModelGroupRows * row_activations(shape)));
 }
 
+TEST_CASE("the copies that a checkpoint makes of hashed tables count as tables",
+          "[trainer][spec]") {
+  TrainerSpec spec;
+  spec.tables.storage = TrainerSpec::Storage::kHashed;
+  const ModelShape shape = shape_of(spec, two_by_two()).value();
+  const std::uint64_t with_checkpoints = table_bytes(spec, shape);
+  spec.checkpoint = "";
+  CHECK(table_bytes(spec, shape) + 24 * shape.all_table_rows() == with_checkpoints);
+}
+
 TEST_CASE("lists that are long take memory for their ids and for the search of their rows",
           "[trainer][spec]") {
   TrainerSpec spec;
@@ -179,7 +189,8 @@ TEST_CASE("only a model that learns takes memory", "[trainer][spec]") {
   const std::uint64_t tables = 4 * shape.table_parameters();
   const std::uint64_t with_checkpoints = model_bytes(spec, shape, 1024, MostIds::one_each(1024, 2));
   spec.checkpoint = "";
-  CHECK(model_bytes(spec, shape, 1024, MostIds::one_each(1024, 2)) + BlockRing::kBytes ==
+  CHECK(model_bytes(spec, shape, 1024, MostIds::one_each(1024, 2)) + BlockRing::kBytes +
+            2 * 4 * shape.dense_parameters() ==
         with_checkpoints);
   CHECK(model_bytes(spec, shape, 1024, MostIds::one_each(1024, 2)) > 2 * tables);
   spec.optimizer = TrainerSpec::Optimizer::kSgd;
