@@ -6,6 +6,7 @@
 #include "tests/trainer/embedding/table_run.h"
 #include "trainer/embedding/scored_rows.h"
 #include "trainer/embedding/table_storage.h"
+#include "trainer/embedding/tiered/tier_counts.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 
 #include "tests/support/catch.h"
@@ -286,4 +287,21 @@ TEST_CASE("memory too small for one row is refused with the bytes needed", "[tra
       given.layout(), {.memory_bytes = 1000, .folder = given.dir.path("t")}, room);
   REQUIRE_FALSE(refused);
   CHECK_THAT(refused.error().message, Catch::Contains("trainer.tables.memory"));
+}
+
+TEST_CASE("lookups of lists that rows share count for each row, found or not",
+          "[trainer][embedding]") {
+  // Three rows share a list of two ids of the first table; the second has one id in one row.
+  BatchRows rows;
+  rows.first_id = {0, 2, 3};
+  rows.first_row = {0, 2, 3};
+  rows.times = {3, 3, 1};
+  TierCounts counts(std::vector<TableTiers>(2));
+  counts.looked_up(rows);
+  counts.missed(0, 3);
+  counts.missed(0, 3);
+  CHECK(counts.tables()[0].lookups == 6);
+  CHECK(counts.tables()[0].found == 0);
+  CHECK(counts.tables()[1].lookups == 1);
+  CHECK(counts.tables()[1].found == 1);
 }

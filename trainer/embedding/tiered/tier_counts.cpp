@@ -1,10 +1,17 @@
 #include "trainer/embedding/tiered/tier_counts.h"
 
+#include <cstddef>
+#include <numeric>
+
 namespace forebay {
 
+// A list that rows share is looked up once for each of them, as missed() counts it.
 void TierCounts::looked_up(const BatchRows& rows) {
+  const auto first = rows.times.begin();
   for (std::size_t table = 0; table < tables_.size(); ++table) {
-    const std::uint64_t lookups = rows.first_id[table + 1] - rows.first_id[table];
+    const std::uint64_t lookups = std::accumulate(
+        first + static_cast<std::ptrdiff_t>(rows.first_row[table]),
+        first + static_cast<std::ptrdiff_t>(rows.first_row[table + 1]), std::uint64_t{0});
     tables_[table].lookups += lookups;
     tables_[table].found += lookups;
   }
