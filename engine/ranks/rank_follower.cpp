@@ -1,5 +1,6 @@
 #include "engine/ranks/rank_follower.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -17,6 +18,13 @@ constexpr auto kUntilExplained = 8s;
 constexpr auto kFollowerLook = 100ms;
 
 Error said_by_rank_0(const Error& error) { return {error.code, "rank 0: " + error.message}; }
+
+bool are_within(const std::vector<FeatureGroup>& groups, std::size_t dense, std::size_t sparse) {
+  return std::ranges::all_of(groups, [&](const FeatureGroup& group) {
+    return std::ranges::all_of(group.dense, [&](std::size_t at) { return at < dense; }) &&
+           std::ranges::all_of(group.sparse, [&](std::size_t at) { return at < sparse; });
+  });
+}
 
 }  // namespace
 
@@ -145,6 +153,10 @@ Status RankFollower::wait_for_acceptance() {
   if (features != accepted.bounds.size() || features != accepted.ids.size()) {
     return fail(Code::kCorrupt, "rank 0 names features without bounds");
   }
+  if (!are_within(accepted.repeated, accepted.dense.size(), features)) {
+    return fail(Code::kCorrupt, "rank 0 names groups of features that are not there");
+  }
+  schema_.repeated = std::move(accepted.repeated);
   most_ids_ = {.all = accepted.all_ids, .of_feature = std::move(accepted.ids)};
   schema_.dense = std::move(accepted.dense);
   schema_.weight = accepted.weight;

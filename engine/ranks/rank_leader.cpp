@@ -48,6 +48,7 @@ void RankLeader::accept(const Schema& schema, const MostIds& ids) {
   command.schema.weight = schema.weight;
   command.schema.all_ids = ids.all;
   command.schema.ids = ids.of_feature;
+  command.schema.repeated = schema.repeated;
   for (const SparseFeature& feature : schema.sparse) {
     command.schema.sparse.push_back(feature.name);
     command.schema.bounds.push_back(feature.bound);

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/data/schema.h"
 #include "core/runtime/actor_ref.h"
 #include "core/wire/codec.h"
 #include "core/wire/frame.h"
@@ -27,6 +28,16 @@ struct WireField<StateTensor> {
            (tensor.type <= ElementType::kU64 || decoder.refuse("has an unknown type")) &&
            (tensor.part <= StateTensor::Part::kTables || decoder.refuse("has an unknown part")) &&
            (tensor.is_sound() || decoder.refuse("has extents that are no sizes"));
+  }
+};
+
+template <>
+struct WireField<FeatureGroup> {
+  static void write(Encoder& encoder, const FeatureGroup& group) {
+    write_fields(encoder, std::tie(group.dense, group.sparse));
+  }
+  static bool read(Decoder& decoder, FeatureGroup& group) {
+    return read_fields(decoder, std::tie(group.dense, group.sparse));
   }
 };
 
@@ -115,8 +126,10 @@ struct RankSchema {
   bool weight = false;               ///< Whether rows have weights.
   std::uint64_t all_ids = 0;         ///< MostIds of the batches.
   std::vector<std::uint64_t> ids;    ///< Of each sparse feature.
+  std::vector<FeatureGroup> repeated;
   static auto fields(auto& self) {
-    return std::tie(self.dense, self.sparse, self.bounds, self.weight, self.all_ids, self.ids);
+    return std::tie(self.dense, self.sparse, self.bounds, self.weight, self.all_ids, self.ids,
+                    self.repeated);
   }
 };
 

@@ -416,8 +416,9 @@ TEST_CASE_METHOD(RanksFixture, "a rank that gets a stop request asks rank 0 to s
   CHECK(ended[1] == "batches 2");
 }
 
-TEST_CASE_METHOD(RanksFixture, "all ranks know the columns and the bounds of the ids",
+TEST_CASE_METHOD(RanksFixture, "all ranks know the columns, their groups and the bounds of the ids",
                  "[tools][ranks]") {
+  schema.repeated = {{.dense = {1}, .sparse = {0, 2}}};
   schema.weight = true;
   open(3);
   begin();
