@@ -1,5 +1,5 @@
 // Any bytes as the pages of a column of any type: page headers, levels, dictionaries and every
-// encoding. The first bytes choose the type, the codec and the rows.
+// encoding. The first bytes choose the type, with any annotation, the codec and the rows.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +11,8 @@
 
 #include "actors/format/parquet/column_decoder.h"
 #include "actors/format/parquet/convert.h"
+#include "actors/format/parquet/leaf.h"
+#include "actors/format/parquet/thrift_structs.h"
 
 namespace {
 
@@ -19,31 +21,75 @@ using forebay::BufferPool;
 using forebay::parquet::Codec;
 using forebay::parquet::ColumnDecoder;
 using forebay::parquet::DistinctLists;
+using forebay::parquet::EmptyStruct;
 using forebay::parquet::IdSink;
+using forebay::parquet::IntType;
 using forebay::parquet::Leaf;
+using forebay::parquet::leaves_of;
+using forebay::parquet::LogicalType;
 using forebay::parquet::Meaning;
 using forebay::parquet::PageReader;
 using forebay::parquet::Physical;
 using forebay::parquet::RowRange;
+using forebay::parquet::SchemaElement;
+using forebay::parquet::TimeType;
 
 constexpr std::size_t kChoices = 6;
 constexpr std::size_t kMostRows = 4096;
 
+/// The type of a column that no list holds, as a schema may state it: any stored type with any
+/// annotation, so that what does not fit together has to be refused.
+SchemaElement element_of(const std::uint8_t* choice) {
+  SchemaElement element;
+  element.name = "c";
+  element.type = choice[0] % 8;
+  element.type_length = choice[2] < 240 ? choice[2] % 20 : 1 << 24;
+  element.scale = 2;
+  if (choice[1] % 2 == 1) element.converted_type = choice[1] / 2 % 22;
+  LogicalType logical;
+  switch (choice[1] / 2 % 16 * (1 - choice[1] % 2)) {
+    case 1:
+      logical.string = EmptyStruct();
+      break;
+    case 2:
+      logical.uuid = EmptyStruct();
+      break;
+    case 3:
+      logical.float16 = EmptyStruct();
+      break;
+    case 4:
+      logical.decimal = {.scale = 2, .precision = 9};
+      break;
+    case 5:
+      logical.date = EmptyStruct();
+      break;
+    case 6:
+      logical.timestamp = TimeType();
+      break;
+    case 7:
+      logical.integer = IntType();
+      break;
+    default:
+      return element;
+  }
+  element.logical_type = logical;
+  return element;
+}
+
 Leaf leaf_of(const std::uint8_t* choice) {
-  Leaf leaf;
-  leaf.type = "a column";
-  leaf.physical = static_cast<Physical>(choice[0] % 8);
-  leaf.meaning = static_cast<Meaning>(choice[1] % 8);
-  leaf.bytes = choice[2] % 20;
-  // Only a fixed size of two bytes is a float: leaf.cpp sees to it.
-  if (leaf.physical == Physical::kFixedBytes && leaf.meaning == Meaning::kFloat) leaf.bytes = 2;
+  SchemaElement root;
+  root.name = "schema";
+  root.children = 1;
+  const auto leaves = leaves_of({root, element_of(choice)});
+  if (!leaves || leaves->size() != 1) std::abort();
+  Leaf leaf = leaves->front();
   leaf.most_definition = choice[3] % 5;
   leaf.most_repetition = choice[3] / 5 % 2;
   if (leaf.most_repetition > 0 && leaf.most_definition == 0) leaf.most_definition = 1;
   return leaf;
 }
 
-/// Whether the schema can give a type this meaning.
+/// Whether values of this type can be read as having their meaning.
 bool is_possible(const Leaf& leaf) {
   const bool whole = leaf.physical == Physical::kInt32 || leaf.physical == Physical::kInt64;
   const bool bytes =
@@ -59,7 +105,7 @@ bool is_possible(const Leaf& leaf) {
       return whole || leaf.physical == Physical::kInt96;
     case Meaning::kFloat:
       return leaf.physical == Physical::kFloat || leaf.physical == Physical::kDouble ||
-             leaf.physical == Physical::kFixedBytes;
+             (leaf.physical == Physical::kFixedBytes && leaf.bytes == 2);
     case Meaning::kDecimal:
       return whole || bytes;
     default:
@@ -99,7 +145,8 @@ void check_distinct(ColumnDecoder& decoder, const Column& column, bool sound, co
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < kChoices) return 0;
   Leaf leaf = leaf_of(data);
-  if (!is_possible(leaf)) return 0;
+  if (leaf.meaning == Meaning::kOther) return 0;
+  if (!is_possible(leaf)) std::abort();
   constexpr Codec kCodecs[] = {Codec::kNone, Codec::kSnappy, Codec::kGzip,  Codec::kBrotli,
                                Codec::kLz4,  Codec::kZstd,   Codec::kLz4Raw};
   const PageReader::Limits limits{

@@ -87,17 +87,42 @@ std::uint64_t units_a_second(const TimeUnit& unit) {
   return unit.micros ? 1'000'000 : 1'000'000'000;
 }
 
+bool is_whole(const Leaf& leaf) {
+  return leaf.physical == Physical::kInt32 || leaf.physical == Physical::kInt64;
+}
+
+bool is_bytes(const Leaf& leaf) {
+  return leaf.physical == Physical::kByteArray || leaf.physical == Physical::kFixedBytes;
+}
+
+bool is_text(const LogicalType& type) {
+  return type.string || type.enumeration || type.json || type.bson;
+}
+
+bool is_text(std::int32_t converted) {
+  return converted == kUtf8 || converted == kEnum || converted == kJson || converted == kBson;
+}
+
+/// Gives `leaf` a meaning, or refuses it where the stored values cannot have that meaning: then the
+/// schema contradicts itself, and the bytes must not be read as what it says.
+void give(Leaf& leaf, Meaning meaning, bool fits, const char* name) {
+  leaf.meaning = fits ? meaning : Meaning::kOther;
+  if (!fits) leaf.type += std::string(" marked as ") + name;
+}
+
 /// Gives `leaf` the meaning that its LogicalType states; false if there is none.
 bool logical_meaning(const SchemaElement& element, Leaf& leaf) {
   if (!element.logical_type) return false;
   const LogicalType& type = *element.logical_type;
-  const bool whole = leaf.physical == Physical::kInt32 || leaf.physical == Physical::kInt64;
-  if (type.string || type.enumeration || type.json || type.bson || type.uuid) {
-    leaf.meaning = Meaning::kText;
+  const bool whole = is_whole(leaf);
+  if (is_text(type)) {
+    give(leaf, Meaning::kText, is_bytes(leaf), "text");
+  } else if (type.uuid) {
+    give(leaf, Meaning::kText, leaf.bytes == 16, "a UUID");
   } else if (type.float16) {
-    leaf.meaning = leaf.bytes == 2 ? Meaning::kFloat : Meaning::kOther;
+    give(leaf, Meaning::kFloat, leaf.bytes == 2, "a 16-bit float");
   } else if (type.decimal) {
-    leaf.meaning = Meaning::kDecimal;
+    give(leaf, Meaning::kDecimal, whole || is_bytes(leaf), "a decimal");
     leaf.scale = type.decimal->scale;
   } else if (type.date && leaf.physical == Physical::kInt32) {
     leaf.meaning = Meaning::kDate;
@@ -118,9 +143,11 @@ bool logical_meaning(const SchemaElement& element, Leaf& leaf) {
 bool converted_meaning(const SchemaElement& element, Leaf& leaf) {
   if (!element.converted_type) return false;
   const std::int32_t type = *element.converted_type;
-  const bool whole = leaf.physical == Physical::kInt32 || leaf.physical == Physical::kInt64;
-  if (type == kConvertedDecimal) {
-    leaf.meaning = Meaning::kDecimal;
+  const bool whole = is_whole(leaf);
+  if (is_text(type)) {
+    give(leaf, Meaning::kText, is_bytes(leaf), "text");
+  } else if (type == kConvertedDecimal) {
+    give(leaf, Meaning::kDecimal, whole || is_bytes(leaf), "a decimal");
     leaf.scale = element.scale.value_or(0);
   } else if (type == kConvertedDate && whole) {
     leaf.meaning = Meaning::kDate;
@@ -172,7 +199,8 @@ void Schema::add_leaf(const SchemaElement& element, const Node& node) {
       known ? std::string(kPhysicalNames[static_cast<std::size_t>(type)]) : "an unknown type";
   if (known) {
     leaf.physical = static_cast<Physical>(type);
-    leaf.bytes = static_cast<std::uint32_t>(std::max(element.type_length.value_or(0), 0));
+    if (leaf.physical == Physical::kFixedBytes)
+      leaf.bytes = static_cast<std::uint32_t>(std::max(element.type_length.value_or(0), 0));
     if (!logical_meaning(element, leaf) && !converted_meaning(element, leaf))
       physical_meaning(leaf);
   }

@@ -16,6 +16,8 @@ constexpr std::int32_t kRepeated = 2;
 constexpr std::int32_t kInt64 = 2;
 constexpr std::int32_t kMap = 1;
 constexpr std::int32_t kList = 3;
+constexpr std::int32_t kUtf8 = 0;
+constexpr std::int32_t kDecimal = 5;
 constexpr std::int32_t kTimeMicros = 8;
 
 /// A leaf of a schema; `converted` is its ConvertedType, if any.
@@ -47,6 +49,24 @@ std::vector<std::string> leaves(std::vector<SchemaElement> column) {
     texts.push_back(leaf.name + ": " + leaf.type + (leaf.meaning == Meaning::kOther ? "" : "!"));
   }
   return texts;
+}
+
+/// The text of the leaf that values of a stored type become with an annotation; `bytes` is the
+/// type_length.
+std::string annotated(Physical physical, const LogicalType& logical, std::int32_t bytes = 0) {
+  SchemaElement element = value("c", kRequired);
+  element.type = static_cast<std::int32_t>(physical);
+  element.type_length = bytes;
+  element.logical_type = logical;
+  return leaves({element}).front();
+}
+
+/// The same with the ConvertedType of older writers.
+std::string converted(Physical physical, std::int32_t type) {
+  SchemaElement element = value("c", kRequired, type);
+  element.type = static_cast<std::int32_t>(physical);
+  element.type_length = 1 << 24;
+  return leaves({element}).front();
 }
 
 using Texts = std::vector<std::string>;
@@ -82,6 +102,44 @@ TEST_CASE("a map and a list of lists have their own name and type", "[parquet]")
 
 TEST_CASE("a time of day is named as such", "[parquet]") {
   CHECK(leaves({value("t", kOptional, kTimeMicros)}) == Texts{"t: INT64 (time of day)"});
+}
+
+TEST_CASE("a decimal is read only from whole numbers and bytes", "[parquet]") {
+  LogicalType decimal;
+  decimal.decimal = DecimalType{.scale = 2, .precision = 9};
+  CHECK(annotated(Physical::kInt32, decimal) == "c: INT32!");
+  CHECK(annotated(Physical::kInt64, decimal) == "c: INT64!");
+  CHECK(annotated(Physical::kByteArray, decimal) == "c: BYTE_ARRAY!");
+  CHECK(annotated(Physical::kFixedBytes, decimal, 5) == "c: FIXED_LEN_BYTE_ARRAY!");
+  CHECK(annotated(Physical::kFloat, decimal, 1 << 24) == "c: FLOAT marked as a decimal");
+  CHECK(annotated(Physical::kBoolean, decimal, 1) == "c: BOOLEAN marked as a decimal");
+  CHECK(converted(Physical::kInt32, kDecimal) == "c: INT32!");
+  CHECK(converted(Physical::kFloat, kDecimal) == "c: FLOAT marked as a decimal");
+  CHECK(converted(Physical::kInt96, kDecimal) == "c: INT96 marked as a decimal");
+}
+
+TEST_CASE("text is read only from bytes, and a UUID only from 16 of them", "[parquet]") {
+  LogicalType text;
+  text.string = EmptyStruct();
+  LogicalType uuid;
+  uuid.uuid = EmptyStruct();
+  CHECK(annotated(Physical::kByteArray, text) == "c: BYTE_ARRAY!");
+  CHECK(annotated(Physical::kFixedBytes, text, 3) == "c: FIXED_LEN_BYTE_ARRAY!");
+  CHECK(annotated(Physical::kInt64, text, 1 << 24) == "c: INT64 marked as text");
+  CHECK(annotated(Physical::kFixedBytes, uuid, 16) == "c: FIXED_LEN_BYTE_ARRAY!");
+  CHECK(annotated(Physical::kFixedBytes, uuid, 15) == "c: FIXED_LEN_BYTE_ARRAY marked as a UUID");
+  CHECK(annotated(Physical::kDouble, uuid, 16) == "c: DOUBLE marked as a UUID");
+  CHECK(converted(Physical::kByteArray, kUtf8) == "c: BYTE_ARRAY!");
+  CHECK(converted(Physical::kInt32, kUtf8) == "c: INT32 marked as text");
+}
+
+TEST_CASE("a 16-bit float is read only from two bytes of fixed size", "[parquet]") {
+  LogicalType half;
+  half.float16 = EmptyStruct();
+  CHECK(annotated(Physical::kFixedBytes, half, 2) == "c: FIXED_LEN_BYTE_ARRAY!");
+  CHECK(annotated(Physical::kFixedBytes, half, 4) ==
+        "c: FIXED_LEN_BYTE_ARRAY marked as a 16-bit float");
+  CHECK(annotated(Physical::kByteArray, half, 2) == "c: BYTE_ARRAY marked as a 16-bit float");
 }
 
 }  // namespace
