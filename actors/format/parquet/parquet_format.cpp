@@ -45,8 +45,11 @@ class ParquetFormat final : public UnitFormat {
     std::string text = "grains of 1 MiB, lists by pages\n";
     for (const parquet::WantedLeaf& leaf : wanted_.leaves)
       text += leaf.name + '\t' + leaf.kind + '\n';
-    // The number of columns decides Unit::decoded.
-    return text + std::to_string(wanted_.dense.size()) + '\n';
+    // How many columns there are of each role decides Unit::decoded, and so the cuts.
+    for (const std::size_t columns : {wanted_.dense.size(), wanted_.sparse.size(),
+                                      wanted_.extra.size(), std::size_t{wanted_.weight ? 1U : 0U}})
+      text += std::to_string(columns) + '\n';
+    return text;
   }
 
   Result<std::unique_ptr<UnitFile>> open(const InputFile& file) const override {

@@ -319,6 +319,16 @@ TEST_CASE("the index of pages decides the borders and is part of the content",
   CHECK(with.units->content() != without.units->content());
 }
 
+TEST_CASE("the index of a job is not that of another with the same columns in other roles",
+          "[actors][parquet]") {
+  const std::string file = ParquetBytes::file_of(columns_of(100), {.group_rows = 100});
+  const OpenParquet sparse(file);
+  const OpenParquet extra(file, 1 << 28, {.label = "label", .dense = {"value"}, .extra = {"id"}});
+  REQUIRE(extra.error.empty());
+  CHECK(sparse.units->units() != extra.units->units());
+  CHECK(sparse.format->index_settings() != extra.format->index_settings());
+}
+
 /// A row group of 1000 rows, in which the first has 5000 ids and every other one.
 std::string lists_in_one_row() {
   std::vector<std::vector<std::int64_t>> lists(1000, {3});
