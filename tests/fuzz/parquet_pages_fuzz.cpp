@@ -151,7 +151,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                Codec::kLz4,  Codec::kZstd,   Codec::kLz4Raw};
   const PageReader::Limits limits{
       .codec = kCodecs[data[4] % 7], .page_bytes = 1 << 20, .values = kMostRows};
-  const RowRange range{.skipped = data[5] % 16U, .rows = 1 + data[5] / 16U * 8U};
+  RowRange range{.skipped = data[5] % 16U, .rows = 1 + data[5] / 16U * 8U};
+  if (data[3] >= 128) range.behind = data[3] / 10 - 12;  // as an offset index says
   forebay::MemoryBudget budget(1 << 26);
   BufferPool pool(budget);
   const std::size_t bytes = size - kChoices;

@@ -79,6 +79,7 @@ struct ParquetColumn {
   std::vector<std::int64_t> values;
   bool dictionary = false;
   std::size_t page_rows = 0;  ///< Rows of a page; 0: those of the group.
+  int index_shift = 0;        ///< Its offset index says so many rows too many before each page.
 };
 
 /// Makes small Parquet files of required int64 columns: PLAIN or RLE_DICTIONARY, pages of version 1
@@ -163,7 +164,8 @@ class ParquetBytes {
             values.begin() + static_cast<std::ptrdiff_t>(std::min(rows, row + step)));
         const std::size_t at = out_.size();
         add_page(some, column.dictionary ? &known : nullptr);
-        chunk.pages.push_back({at, out_.size() - at, row});
+        const auto said = static_cast<std::ptrdiff_t>(row) + (row > 0 ? column.index_shift : 0);
+        chunk.pages.push_back({at, out_.size() - at, static_cast<std::size_t>(said)});
       }
       chunk.end = out_.size();
     }

@@ -12,6 +12,7 @@ namespace forebay::parquet {
 namespace {
 
 constexpr const char* kFewRows = "the pages hold fewer rows than their metadata say";
+constexpr const char* kOtherRows = "the pages hold other rows than their offset index says";
 constexpr const char* kPastEnd = "a dictionary index past the dictionary's end";
 constexpr const char* kUnsoundIndices = "the dictionary indices of a page are not sound";
 
@@ -166,6 +167,14 @@ std::string ColumnDecoder::next_page(const Leaf& leaf, PageReader& reader, Page&
   return kFewRows;
 }
 
+std::string ColumnDecoder::check_end(const RowRange& range, std::size_t behind,
+                                     const PageReader& reader) {
+  if (!range.behind) return "";
+  const auto more = reader.values_left();
+  if (!more) return more.error().message;
+  return behind == *range.behind && *more == 0 ? "" : kOtherRows;
+}
+
 template std::string ColumnDecoder::read_page_values(const Leaf&, const Page&, float*);
 template std::string ColumnDecoder::read_page_values(const Leaf&, const Page&, std::int64_t*);
 template std::string ColumnDecoder::next_page<float>(const Leaf&, PageReader&, Page&);
@@ -197,16 +206,18 @@ std::string ColumnDecoder::flat(const Leaf& leaf, std::span<const char> pages,
   values<Value>().known = 0;
   PageReader reader(pages, limits, unpacked_);
   RowRange left = range;
+  std::size_t behind = 0;
   while (left.rows > 0) {
     Page page;
     if (auto problem = next_page<Value>(leaf, reader, page); !problem.empty()) return problem;
     const RowRange wanted = take_rows(page.num_values, left);
+    behind = page.num_values - wanted.skipped - wanted.rows;
     if (wanted.rows == 0) continue;
     if (auto problem = flat_page(leaf, page, wanted, missing, out); !problem.empty())
       return problem;
     out += wanted.rows;
   }
-  return "";
+  return check_end(range, behind, reader);
 }
 
 template std::string ColumnDecoder::flat(const Leaf&, std::span<const char>,
@@ -234,11 +245,13 @@ std::string ColumnDecoder::append_ids(const Leaf& leaf, const Page& page, std::s
 std::string ColumnDecoder::flat_ids(const Leaf& leaf, PageReader& reader, const RowRange& range,
                                     IdSink& out) {
   RowRange left = range;
+  std::size_t behind = 0;
   while (left.rows > 0) {
     Page page;
     if (auto problem = next_page<std::int64_t>(leaf, reader, page); !problem.empty())
       return problem;
     const RowRange wanted = take_rows(page.num_values, left);
+    behind = page.num_values - wanted.skipped - wanted.rows;
     if (wanted.rows == 0) continue;
     const std::size_t count = out.count;
     const std::size_t first = levels_.present_before(wanted.skipped);
@@ -248,7 +261,7 @@ std::string ColumnDecoder::flat_ids(const Leaf& leaf, PageReader& reader, const 
     if (out.jagged) write_flat_ends(levels_, wanted, count, out.offsets + out.rows + 1);
     out.rows += wanted.rows;
   }
-  return "";
+  return check_end(range, behind, reader);
 }
 
 std::string ColumnDecoder::sparse(const Leaf& leaf, std::span<const char> pages,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -23,6 +24,8 @@ namespace forebay::parquet {
 struct RowRange {
   std::size_t skipped = 0;  ///< Rows before them.
   std::size_t rows = 0;
+  /// Rows behind them, if an offset index tells: it has to be right, or `skipped` would not be.
+  std::optional<std::size_t> behind = std::nullopt;
 };
 
 /// Where the ids of a sparse column go.
@@ -93,6 +96,8 @@ class ColumnDecoder {
                         Value* out);
   std::string append_ids(const Leaf& leaf, const Page& page, std::size_t first, std::size_t ids,
                          IdSink& out);
+  /// Checks that `behind` rows of the page read last, and no more pages, follow a range.
+  static std::string check_end(const RowRange& range, std::size_t behind, const PageReader& reader);
   std::string next_page_of_list(const Leaf& leaf, PageReader& reader, Page& page, bool& goes_on);
   std::string flat_ids(const Leaf& leaf, PageReader& reader, const RowRange& range, IdSink& out);
   /// Calls `take(page, begin, most_rows, part)` for the pages of a range of lists: it takes at most

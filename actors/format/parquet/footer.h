@@ -27,9 +27,10 @@ struct Chunk {
   std::uint32_t encodings = 0;     ///< A bit for each, by its number in parquet.thrift.
 
   /// The most bytes of a page once decompressed.
-  std::uint64_t page_bytes() const {
-    constexpr std::uint64_t kUnknown = std::uint64_t{1} << 31;  // pages' sizes are 32-bit numbers
-    return uncompressed_bytes == 0 ? kUnknown : uncompressed_bytes;
+  std::uint32_t page_bytes() const {
+    constexpr std::uint32_t kMost = std::uint32_t{1} << 31;  // pages' sizes are 32-bit numbers
+    if (uncompressed_bytes == 0 || uncompressed_bytes > kMost) return kMost;
+    return static_cast<std::uint32_t>(uncompressed_bytes);
   }
 };
 

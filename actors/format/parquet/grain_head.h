@@ -12,12 +12,13 @@ namespace forebay::parquet {
 
 /// What decoding one column of a grain has to know beside its pages.
 struct GrainLeaf {
-  std::uint64_t begin = 0;       ///< Of its bytes among those that follow the head.
-  std::uint64_t bytes = 0;       ///< Its dictionary page, if any, and its data pages.
-  std::uint64_t values = 0;      ///< Of its column chunk, nulls included.
-  std::uint64_t page_bytes = 0;  ///< The most bytes of a page once decompressed.
+  std::uint64_t begin = 0;   ///< Of its bytes among those that follow the head.
+  std::uint64_t bytes = 0;   ///< Its dictionary page, if any, and its data pages.
+  std::uint64_t values = 0;  ///< Of its column chunk, nulls included.
   std::uint64_t per_second = 1;
-  std::uint32_t skipped = 0;  ///< Rows in its pages before the grain's first.
+  std::uint32_t page_bytes = 0;  ///< The most bytes of a page once decompressed.
+  std::uint32_t skipped = 0;     ///< Rows in its pages before the grain's first.
+  std::uint32_t behind = 0;      ///< The same behind its last, if is_indexed.
   std::uint32_t value_bytes = 0;
   std::uint32_t list_size = 0;
   std::int32_t scale = 0;
@@ -26,7 +27,8 @@ struct GrainLeaf {
   Meaning meaning = Meaning::kOther;
   std::uint8_t most_definition = 0;
   std::uint8_t most_repetition = 0;
-  std::uint8_t unused[3] = {};
+  bool is_indexed = false;  ///< Its pages are some of those that an offset index lists.
+  std::uint8_t unused[2] = {};
 
   /// Takes over how the leaf is stored; its names are not needed.
   void store(const Leaf& leaf);

@@ -26,14 +26,19 @@ class FixedListItems {
 
   bool all_begun() const { return row_ == end_; }
   bool is_done() const { return all_begun() && is_whole(); }
+  std::size_t end() const { return end_level_; }  ///< Levels taken of the page added last.
 
   /// Writes the items of a page, whose values that are not null begin at `next`, up to the end of
   /// the range.
   std::string add(const PageLevels& levels, const float* next) {
+    end_level_ = levels.count();
     for (std::size_t i = 0; i < levels.count(); ++i) {
       if (levels.repetitions()[i] == 0) {
         if (!is_whole()) return kOtherSize;
-        if (all_begun()) return "";
+        if (all_begun()) {
+          end_level_ = i;
+          return "";
+        }
         begin_row();
       } else if (row_ == 0) {
         return kMiddle;
@@ -64,6 +69,7 @@ class FixedListItems {
   std::size_t row_ = 0;  ///< Rows begun.
   std::size_t items_;    ///< Of the row begun last.
   bool absent_ = false;  ///< Whether the item read last was null.
+  std::size_t end_level_ = 0;
 };
 
 /// Calls `visit(level)` for each level from `first` on at which a row begins, until it returns
@@ -152,11 +158,11 @@ std::string ColumnDecoder::fixed_lists(const Leaf& leaf, std::span<const char> p
     if (auto problem = read_page_values(leaf, page, read); !problem.empty()) return problem;
     if (auto problem = lists.add(levels_, read); !problem.empty()) return problem;
   }
-  return "";
+  return check_end(range, levels_.rows_from(lists.end()), reader);
 }
 
-/// Reads the page after the one in which the last row began; `goes_on` says whether that row's list
-/// goes on in it.
+/// Reads the page after the one in which the last row began, if there is one; `goes_on` says
+/// whether that row's list goes on in it.
 std::string ColumnDecoder::next_page_of_list(const Leaf& leaf, PageReader& reader, Page& page,
                                              bool& goes_on) {
   goes_on = false;
@@ -165,8 +171,9 @@ std::string ColumnDecoder::next_page_of_list(const Leaf& leaf, PageReader& reade
     if (page.is_dictionary || page.num_values == 0) continue;
     if (auto problem = levels_.read(leaf, page); !problem.empty()) return problem;
     goes_on = levels_.repetitions()[0] != 0;
-    break;
+    return "";
   }
+  page = {};
   return "";
 }
 
@@ -180,7 +187,8 @@ std::string ColumnDecoder::each_list_page(const Leaf& leaf, PageReader& reader,
     bool goes_on = true;
     auto problem = left.rows > 0 ? next_page<std::int64_t>(leaf, reader, page)
                                  : next_page_of_list(leaf, reader, page, goes_on);
-    if (!problem.empty() || !goes_on) return problem;
+    if (!problem.empty()) return problem;
+    if (!goes_on) return check_end(range, page.num_values > 0 ? levels_.rows_from(0) : 0, reader);
     if (first_page && levels_.repetitions()[0] != 0) return kMiddle;
     first_page = false;
     // Once a row of the range has begun, all levels are of the range until it ends.
@@ -190,7 +198,7 @@ std::string ColumnDecoder::each_list_page(const Leaf& leaf, PageReader& reader,
     problem = take(page, begin, left.rows, part);
     if (!problem.empty()) return problem;
     left.rows -= part.rows;
-    if (part.end < page.num_values) return "";
+    if (part.end < page.num_values) return check_end(range, levels_.rows_from(part.end), reader);
   }
 }
 

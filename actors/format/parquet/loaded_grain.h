@@ -29,7 +29,10 @@ struct LoadedGrain {
   }
   /// Which rows of a leaf's pages are the grain's.
   RowRange range_of(std::size_t leaf) const {
-    return {.skipped = head.leaves[leaf].skipped, .rows = head.rows};
+    const GrainLeaf& stored = head.leaves[leaf];
+    RowRange range{.skipped = stored.skipped, .rows = head.rows};
+    if (stored.is_indexed) range.behind = stored.behind;
+    return range;
   }
 
   /// At most so many ids are in the pages of a leaf: one a row, or as many as they say.

@@ -1,5 +1,7 @@
 #include "actors/format/parquet/offset_index.h"
 
+#include <limits>
+
 #include "actors/format/parquet/thrift_structs.h"
 
 namespace forebay::parquet {
@@ -12,6 +14,8 @@ Result<std::vector<PagePlace>> read_offset_index(std::span<const char> bytes, co
   OffsetIndex index;
   ThriftReader reader(bytes);
   if (!reader.read(index)) return damaged(reader.problem());
+  // A page's header counts its values in 32 bits, and each row has one.
+  constexpr std::uint64_t kMostRows = std::numeric_limits<std::int32_t>::max();
   std::vector<PagePlace> pages;
   std::uint64_t end = chunk.offset;
   for (const PageLocation& page : index.pages) {
@@ -27,10 +31,12 @@ Result<std::vector<PagePlace>> read_offset_index(std::span<const char> bytes, co
         (pages.empty() && first_row != 0)) {
       return damaged("a page begins at row " + std::to_string(page.first_row));
     }
+    if (first_row - last_row > kMostRows) return damaged("a page has too many rows");
     pages.push_back({offset, size, first_row});
     end = offset + size;
   }
   if (pages.empty()) return damaged("it has no pages");
+  if (rows - pages.back().first_row > kMostRows) return damaged("a page has too many rows");
   return pages;
 }
 

@@ -42,6 +42,10 @@ class PageLevels {
   const std::uint8_t* definitions() const { return definition_.data(); }
   /// One byte a level of a list: 0 where a row begins.
   const std::uint8_t* repetitions() const { return repetition_.data(); }
+  /// Returns how many rows of lists begin from level `first` on.
+  std::size_t rows_from(std::size_t first) const {
+    return static_cast<std::size_t>(std::count(repetitions() + first, repetitions() + count_, 0));
+  }
   std::uint8_t most_definition() const { return most_; }
   std::span<const char> values() const { return values_; }  ///< The bytes behind the levels.
 

@@ -129,6 +129,8 @@ bool PageReader::next(Page& out) {
   return !holds_values || refuse("a page's header lacks the part that its type needs");
 }
 
+Result<std::size_t> PageReader::values_left() const { return count_values(bytes_, limits_); }
+
 Result<std::size_t> count_values(std::span<const char> bytes, const PageReader::Limits& limits) {
   std::size_t values = 0;
   while (!bytes.empty()) {

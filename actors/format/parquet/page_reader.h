@@ -65,6 +65,9 @@ class PageReader {
 
   bool at_end() const { return bytes_.empty(); }
 
+  /// Like count_values(), of the pages that have not been read.
+  Result<std::size_t> values_left() const;
+
   /// Reads the next page; pages that hold no values, such as of an index, are passed over: then
   /// `out.num_values` is 0. The spans are valid until the next call. Returns false, with problem(),
   /// if the page is not sound.

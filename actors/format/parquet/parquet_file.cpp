@@ -154,7 +154,11 @@ class ParquetFile final : public UnitFile {
     if (column.pages.empty()) return add_range(ranges, chunk.offset, chunk.bytes, leaf);
     add_range(ranges, chunk.offset, column.dictionary_bytes(), leaf);
     const PageSpan span = pages_of(column, grain.first_row, grain.first_row + grain.rows);
+    const std::uint64_t end =
+        span.end < column.pages.size() ? column.pages[span.end].first_row : grain.group->rows;
+    leaf.is_indexed = true;
     leaf.skipped = static_cast<std::uint32_t>(grain.first_row - column.pages[span.first].first_row);
+    leaf.behind = static_cast<std::uint32_t>(end - (grain.first_row + grain.rows));
     for (std::size_t i = span.first; i < span.end; ++i)
       add_range(ranges, column.pages[i].offset, column.pages[i].bytes, leaf);
   }

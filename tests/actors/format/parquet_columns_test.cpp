@@ -384,6 +384,59 @@ TEST_CASE("lists of a fixed size give their items by place", "[actors][parquet]"
   CHECK(decode_pairs(first + second, {.rows = 5}, items) == none);
 }
 
+constexpr const char* kOtherRows = "the pages hold other rows than their offset index says";
+
+TEST_CASE("rows behind a range are those that an offset index says, or the column is refused",
+          "[actors][parquet]") {
+  DecodedColumn column;
+  const std::string pages = TestPage{.levels = 2, .values = plain(Ids{1, 2})}.bytes() +
+                            TestPage{.levels = 3, .values = plain(Ids{3, 4, 5})}.bytes();
+  CHECK(column.flat(pages, {.skipped = 1, .rows = 2, .behind = 2}) == kSound);
+  CHECK(column.flat(pages, {.skipped = 1, .rows = 2, .behind = 1}) == kOtherRows);
+  CHECK(column.flat(pages, {.skipped = 0, .rows = 5, .behind = 0}) == kSound);
+  CHECK(column.flat(pages, {.skipped = 0, .rows = 2, .behind = 0}) == kOtherRows);  // a page more
+  CHECK(column.sparse(pages, {.skipped = 1, .rows = 3, .behind = 1}) == kSound);
+  CHECK(column.sparse(pages, {.skipped = 1, .rows = 3, .behind = 2}) == kOtherRows);
+  CHECK(column.flat(pages + pages.substr(0, 4), {.rows = 5, .behind = 0}) != kSound);
+}
+
+TEST_CASE("lists behind a range are those that an offset index says, or the column is refused",
+          "[actors][parquet]") {
+  DecodedColumn column;
+  make_lists(column.leaf);
+  // Rows 1 2, 3 4 and 5 6 in a page.
+  const std::string page = TestPage{.levels = 6,
+                                    .repetition = packed("\x2a"),
+                                    .definition = run_of(6, 1),
+                                    .values = plain(Ids{1, 2, 3, 4, 5, 6})}
+                               .bytes();
+  const auto check = [&](const auto& decode) {
+    CHECK(decode(page, RowRange{.rows = 3, .behind = 0}) == kSound);
+    CHECK(decode(page, RowRange{.rows = 1, .behind = 2}) == kSound);
+    CHECK(decode(page, RowRange{.rows = 1, .behind = 1}) == kOtherRows);
+    CHECK(decode(page, RowRange{.skipped = 1, .rows = 1, .behind = 1}) == kSound);
+    CHECK(decode(page, RowRange{.skipped = 1, .rows = 1, .behind = 0}) == kOtherRows);
+    CHECK(decode(page, RowRange{.skipped = 1, .rows = 2, .behind = 1}) == kOtherRows);
+    CHECK(decode(page + page, RowRange{.rows = 3, .behind = 0}) == kOtherRows);
+    CHECK(decode(page + page, RowRange{.skipped = 2, .rows = 3, .behind = 1}) == kSound);
+  };
+  check(
+      [&](const std::string& pages, const RowRange& range) { return column.sparse(pages, range); });
+  check([&](const std::string& pages, const RowRange& range) {
+    return column.distinct(pages, range);
+  });
+  std::vector<float> items;
+  const std::string pairs = TestPage{.levels = 6,
+                                     .repetition = packed("\x2a"),
+                                     .definition = run_of(6, 1),
+                                     .values = plain(std::vector<float>{1, 2, 3, 4, 5, 6})}
+                                .bytes();
+  CHECK(decode_pairs(pairs, {.rows = 3, .behind = 0}, items) == kSound);
+  CHECK(decode_pairs(pairs, {.skipped = 1, .rows = 1, .behind = 1}, items) == kSound);
+  CHECK(decode_pairs(pairs, {.skipped = 1, .rows = 1, .behind = 0}, items) == kOtherRows);
+  CHECK(decode_pairs(pairs + pairs, {.rows = 3, .behind = 0}, items) == kOtherRows);
+}
+
 TEST_CASE("a list of another size than its type says is refused", "[actors][parquet]") {
   const auto page_with = [](const char* repetition, std::size_t levels) {
     return TestPage{.levels = levels,

@@ -329,6 +329,23 @@ TEST_CASE("the index of a job is not that of another with the same columns in ot
   CHECK(sparse.format->index_settings() != extra.format->index_settings());
 }
 
+TEST_CASE("an index of pages with other rows than they hold is damage of its column",
+          "[actors][parquet]") {
+  for (const int shift : {-1, 1}) {
+    std::vector<ParquetColumn> columns = columns_of(400'000);
+    for (ParquetColumn& column : columns) column.page_rows = 20'000;
+    columns[1].index_shift = shift;
+    OpenParquet parquet(ParquetBytes::file_of(columns, {.group_rows = 400'000}));
+    const std::size_t grains = parquet.units->units().size();
+    REQUIRE(grains > 2);
+    for (const std::size_t grain : {std::size_t{0}, grains - 1}) {
+      const Decoded decoded = parquet.decode(grain, grain + 1);
+      REQUIRE(decoded.damaged);
+      CHECK(decoded.damaged->reason.starts_with("column \"value\": the pages hold "));
+    }
+  }
+}
+
 /// A row group of 1000 rows, in which the first has 5000 ids and every other one.
 std::string lists_in_one_row() {
   std::vector<std::vector<std::int64_t>> lists(1000, {3});

@@ -42,21 +42,22 @@ std::string problem_of(const std::string& bytes, T& out) {
 }
 
 // Field 1: i64 -3; 2: "ab"; 3: two Inner {7, true}, {-1}; 20: Inner {2, false}.
-const std::string kSound = std::string("\x16\x05", 2) +
-                           std::string(
-                               "\x18\x02"
-                               "ab",
-                               4) +
-                           std::string("\x19\x2c", 2) + std::string("\x15\x0e\x11\x00", 4) +
-                           std::string("\x15\x01\x00", 3) +
-                           std::string("\x0c\x28\x15\x04\x12\x00", 6) + std::string("\x00", 1);
+const std::string kSoundStruct = std::string("\x16\x05", 2) +
+                                 std::string(
+                                     "\x18\x02"
+                                     "ab",
+                                     4) +
+                                 std::string("\x19\x2c", 2) + std::string("\x15\x0e\x11\x00", 4) +
+                                 std::string("\x15\x01\x00", 3) +
+                                 std::string("\x0c\x28\x15\x04\x12\x00", 6) +
+                                 std::string("\x00", 1);
 
 }  // namespace
 
 TEST_CASE("a struct of Thrift's compact protocol is read by its list of fields",
           "[actors][parquet]") {
   Outer outer;
-  CHECK(problem_of(kSound, outer).empty());
+  CHECK(problem_of(kSoundStruct, outer).empty());
   CHECK(outer.wide == -3);
   CHECK(outer.text == "ab");
   REQUIRE(outer.inners.size() == 2);
@@ -81,10 +82,10 @@ TEST_CASE("fields that a struct does not list are skipped, whatever they hold",
 }
 
 TEST_CASE("every truncation of a struct is refused", "[actors][parquet]") {
-  for (std::size_t size = 0; size < kSound.size(); ++size) {
+  for (std::size_t size = 0; size < kSoundStruct.size(); ++size) {
     CAPTURE(size);
     Outer outer;
-    ThriftReader reader({kSound.data(), size});
+    ThriftReader reader({kSoundStruct.data(), size});
     CHECK_FALSE(reader.read(outer));
     CHECK(reader.ended_early());
   }
