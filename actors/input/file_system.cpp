@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "actors/input/local_file_system.h"
@@ -34,6 +35,18 @@ std::string without_file_scheme(const std::string& path) {
     if (path.starts_with(scheme)) return path.substr(scheme.size() - 1);
   }
   return path;
+}
+
+constexpr std::string_view kGlobCharacters = "*?[\\";
+
+/// Returns a glob that matches `text` alone.
+std::string escaped_for_glob(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (kGlobCharacters.find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
 }
 
 }  // namespace
@@ -90,10 +103,21 @@ std::string FileSystems::normal_path(const std::string& path, const std::string&
   return (std::filesystem::path(base_dir) / without_file_scheme(path)).lexically_normal().string();
 }
 
+std::string FileSystems::pattern(const std::string& path, const std::string& base_dir) const {
+  std::string full = full_path(path, base_dir);
+  const bool is_relative =
+      row_of(path).prefix.empty() && std::filesystem::path(without_file_scheme(path)).is_relative();
+  if (!is_relative || base_dir.find_first_of(kGlobCharacters) == std::string::npos) return full;
+  // An existing file's path is no glob.
+  std::error_code problem;
+  if (std::filesystem::exists(full, problem)) return full;
+  return full_path(path, escaped_for_glob(base_dir));
+}
+
 std::vector<std::string> FileSystems::local_paths(const std::string& path,
                                                   const std::string& base_dir) const {
-  const std::string pattern = full_path(path, base_dir);
-  return of(pattern)->local_paths(pattern);
+  const std::string found = pattern(path, base_dir);
+  return of(found)->local_paths(found);
 }
 
 }  // namespace forebay

@@ -184,6 +184,9 @@ class FileSystems {
   std::string full_path(const std::string& path, const std::string& base_dir) const;
   /// Like full_path(), and without `.` and `..` in a path of this machine.
   std::string normal_path(const std::string& path, const std::string& base_dir) const;
+  /// Returns what FileSystem::list() takes for a path or glob of a dataset: full_path(), where no
+  /// character of `base_dir` means more than itself.
+  std::string pattern(const std::string& path, const std::string& base_dir) const;
   /// Returns FileSystem::local_paths() of a path or glob of a dataset.
   std::vector<std::string> local_paths(const std::string& path, const std::string& base_dir) const;
 

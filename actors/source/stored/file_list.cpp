@@ -178,11 +178,11 @@ Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths
   std::vector<ListedFile> files;
   std::map<FileKey, std::string> seen;
   for (const std::string& path : paths) {
-    const std::string pattern = systems.full_path(path, base_dir);
+    const std::string pattern = systems.pattern(path, base_dir);
     const std::shared_ptr<const FileSystem>& file_system = systems.of(pattern);
     auto matching = file_system->list(pattern);
     if (!matching) return pass(matching);
-    if (matching->empty()) return matches_nothing(path, pattern);
+    if (matching->empty()) return matches_nothing(path, systems.full_path(path, base_dir));
     std::ranges::sort(*matching, {}, [packing](const FileInfo& file) {
       return std::pair(plain_path(file.path, packing), file.path);
     });

@@ -70,6 +70,32 @@ TEST_CASE("a name with glob characters means the file of that name if there is o
   CHECK(names(folder, {"day[1].tsv"}) == Names{"day[1].tsv"});
 }
 
+TEST_CASE("glob characters in the job's own folder stand for themselves", "[actors][source]") {
+  TempDir folder;
+  for (const char* base : {"run[1]", "run*", "r?n", "run\\1", "run1", "run2"}) {
+    folder.write(base + std::string("/") + base + ".csv", "x");
+    folder.write(base + std::string("/more/x[1].csv"), "x");
+  }
+  for (const char* base : {"run[1]", "run*", "r?n", "run\\1"}) {
+    const auto paths = [&](const std::vector<std::string>& patterns) {
+      const auto files = list_files(patterns, folder.path(base));
+      REQUIRE(files);
+      std::vector<std::string> found;
+      for (const ListedFile& file : *files) found.push_back(file.path);
+      return found;
+    };
+    const std::string own = folder.path(base) + "/" + base + ".csv";
+    const std::string more = folder.path(base) + "/more/x[1].csv";
+    CHECK(paths({"*.csv"}) == Names{own});
+    CHECK(paths({"*/*.csv", std::string(base) + ".csv"}) == Names{more, own});
+    CHECK(paths({"more/x[1].csv"}) == Names{more});
+    CHECK(FileSystems().local_paths("*.csv", folder.path(base)) == Names{own});
+  }
+  auto none = list_files({"run1.csv"}, folder.path("run[1]"));
+  REQUIRE_FALSE(none);
+  CHECK(mentions(none.error(), "(looked for " + folder.path("run[1]/run1.csv") + ")"));
+}
+
 TEST_CASE("a path or glob that matches no file is named", "[actors][source]") {
   TempDir folder;
   CHECK(refusal(folder, {"none.tsv"}).code == Code::kNotFound);
