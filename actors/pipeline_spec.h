@@ -74,6 +74,9 @@ struct OrderSpec {
     kArrival,  ///< Splits are used as they arrive; each row is still used once.
   };
 
+  /// `epochs` of a stream that its reader ends; the most that the key may be.
+  static constexpr std::uint64_t kEndless = 1'000'000'000;
+
   std::uint64_t seed = 1;
   Shuffle shuffle = Shuffle::kAll;
   Mode mode = Mode::kExact;

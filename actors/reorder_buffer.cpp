@@ -26,7 +26,7 @@ tl::unexpected<Error> uneven_epochs(std::uint64_t epoch, const Cursor::Uneven& u
           ": the files changed, or the state to resume from is not of this job; start anew");
 }
 
-// Every epoch leaves out the same rows, so that none that follows has a batch either.
+// Every epoch leaves out the same rows, so a stream without an end would go on for ever.
 tl::unexpected<Error> no_batch(const OrderSpec& order, std::uint64_t rows, const Position& after) {
   if (rows > 0) {
     return fail(Code::kInvalid,
@@ -124,8 +124,8 @@ Status ReorderBuffer::end_epoch() {
   }
   if (cursor_.uneven()) return uneven_epochs(cursor_.epoch(), *cursor_.uneven());
   if (stopped_) return {};
-  const bool goes_on = cursor_.epoch() + 1 < order_.epochs;
-  if (goes_on && epoch_.whole && epoch_.batches == 0) {
+  const bool is_endless = order_.epochs == OrderSpec::kEndless;
+  if (is_endless && epoch_.whole && epoch_.batches == 0) {
     return no_batch(order_, epoch_.rows, cursor_.position());
   }
   epoch_ = {.whole = true};

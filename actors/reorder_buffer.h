@@ -155,7 +155,7 @@ class ReorderBuffer {
 
   /// Adds a split or a part of one; they may come in any order. Emits every batch that it
   /// completes. Returns kCorrupt if the start position does not fit the splits' rows, and kInvalid
-  /// if a whole epoch gave no batch and others follow: those would give none either.
+  /// if a whole epoch of a stream without an end gave no batch.
   Status add(Split split);
 
   /// Whether the last batch of the last epoch has been emitted.

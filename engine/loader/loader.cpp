@@ -34,8 +34,6 @@ namespace {
 /// A loader without a memory setting takes one part in so many of the available memory; the program
 /// around it needs the rest.
 constexpr std::uint64_t kUsualShare = 4;
-/// `order.epochs` of a stream without an end: the most that the key may be.
-constexpr std::uint64_t kEndless = 1'000'000'000;
 /// Loaders that may share a job's folder.
 constexpr int kMostBeside = 1000;
 
@@ -96,7 +94,7 @@ class Loader::Running {
  public:
   Running(JobSpec job, Options options) : job_(std::move(job)), options_(std::move(options)) {
     job_.run.owns_process = false;
-    if (options_.by_epoch) job_.order.epochs = kEndless;
+    if (options_.by_epoch) job_.order.epochs = OrderSpec::kEndless;
   }
   ~Running() {
     if (session_) session_->end(closing_words());

@@ -166,13 +166,16 @@ TEST_CASE("drop_last leaves out the rows that fill no batch, in every epoch", "[
   CHECK(end.epoch == 2);
 }
 
-TEST_CASE("a whole epoch without a batch ends the run if others follow", "[actors][batcher]") {
+TEST_CASE("a whole epoch without a batch ends a stream of epochs without an end",
+          "[actors][batcher]") {
   Job job;
   job.order.batch_size = 63;
   job.order.drop_last = true;
-  const auto run = [&job](const Position& start) {
+  const auto run = [&job](const Position& start, std::uint64_t epochs) {
     Collected got;
-    ReorderBuffer reorder_buffer(job.order, {.splits = kSplits}, start, job.pool, got);
+    OrderSpec order = job.order;
+    order.epochs = epochs;
+    ReorderBuffer reorder_buffer(order, {.splits = kSplits}, start, job.pool, got);
     Status status;
     for (const std::uint64_t number : job.needed(start)) {
       if (status) status = reorder_buffer.add(job.split(number));
@@ -181,28 +184,29 @@ TEST_CASE("a whole epoch without a batch ends the run if others follow", "[actor
     return status;
   };
   SECTION("the rows that remain are fewer than a batch") {
-    const Status ended = run({});
+    const Status ended = run({}, OrderSpec::kEndless);
     REQUIRE_FALSE(ended);
     CHECK(ended.error() ==
           Error{Code::kInvalid,
                 "no batch can be made: order.drop_last leaves out an epoch's last batch, and the "
                 "62 rows that remain of it are fewer than order.batch_size = 63"});
   }
-  SECTION("the last epoch, or the rest of one, may have none") {
+  SECTION("the epochs of a job may have none") {
     Position start;
     start.split = start.open_split = 5;
     start.bad_rows = 1;
     start.held_out = 10;
     start.left_out = 11;
-    CHECK(run(start));
-    job.order.epochs = 1;
-    CHECK(run(start));
-    CHECK(run({}));
+    CHECK_FALSE(run(start, OrderSpec::kEndless));  // with the whole epoch behind it
+    CHECK(run(start, 2));
+    CHECK(run({}, 2));
   }
 }
 
-TEST_CASE("an epoch of which no row remains ends the run if others follow", "[actors][batcher]") {
+TEST_CASE("an epoch of which no row remains ends a stream of epochs without an end",
+          "[actors][batcher]") {
   Job job;
+  job.order.epochs = OrderSpec::kEndless;
   Collected got;
   ReorderBuffer reorder_buffer(job.order, {.splits = 2}, {}, job.pool, got);
   const auto empty_split = [](std::uint64_t number) {
