@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -41,8 +42,14 @@ std::vector<std::string> columns_of(const JobSpec& job, const Schema& schema) {
   return columns;
 }
 
+Result<std::unique_ptr<const InputFile>> file_at(const std::string& path,
+                                                 const FileSystems& systems) {
+  const std::string full_path = systems.full_path(path, "");  // of an address with file://
+  return systems.of(full_path)->open(full_path);
+}
+
 Result<parquet::Footer> footer_at(const std::string& path, const FileSystems& systems) {
-  auto file = systems.of(path)->open(path);
+  auto file = file_at(path, systems);
   if (!file) return pass(file);
   return parquet::read_footer(**file);
 }
@@ -76,7 +83,7 @@ Finding check_grains(const Dataset& dataset, const EpochOrder& order) {
 }  // namespace
 
 bool is_parquet(const std::string& path, const FileSystems& systems) {
-  const auto file = systems.of(path)->open(path);
+  const auto file = file_at(path, systems);
   if (!file) return false;
   std::array<char, 4> bytes{};
   const auto got = (*file)->read_at(0, bytes);

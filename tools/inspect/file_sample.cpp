@@ -31,8 +31,7 @@ FileSystems file_systems_to_inspect() {
 
 Result<FileSample> read_sample(const std::string& path) {
   const FileSystems systems = file_systems_to_inspect();
-  const std::string full_path = systems.full_path(path, "");
-  auto opened = systems.of(full_path)->open(full_path);
+  auto opened = systems.of(path)->open(path);
   if (!opened) return pass(opened);
   const InputFile& file = **opened;
   std::array<char, 8> head{};

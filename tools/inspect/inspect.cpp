@@ -4,6 +4,7 @@
 #include <bit>
 #include <filesystem>
 
+#include "actors/input/file_system.h"
 #include "actors/input/local_file_system.h"
 #include "actors/source/index/file_index.h"
 #include "actors/source/index/index_cache.h"
@@ -79,7 +80,8 @@ Result<FileReport> inspect_job(const std::string& path) {
 
 }  // namespace
 
-Result<FileReport> inspect_path(const std::string& path) {
+Result<FileReport> inspect_path(const std::string& named) {
+  const std::string path = FileSystems().full_path(named, "");  // of an address with file://
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return report_folder(path);
   if (auto part = report_part(path)) {

@@ -53,8 +53,9 @@ struct FileReport {
 
 /// Recognizes a file or folder by its content, not its name: data, a loader state, an index, a
 /// dataset's manifest, a quarantine, a decision log, a job, checkpoints and their files. kInvalid:
-/// none of these; kNotFound: `path` does not exist; kCorrupt: one of these, but damaged.
-Result<FileReport> inspect_path(const std::string& path);
+/// none of these; kNotFound: it does not exist; kCorrupt: one of these, but damaged. `named`: a
+/// path, or an address.
+Result<FileReport> inspect_path(const std::string& named);
 
 /// Returns the transforms that a job may use, as the lines of a table.
 std::vector<std::string> op_lines();

@@ -132,6 +132,25 @@ TEST_CASE("inspect shows the arrays of .npy and .npz files", "[tools][inspect]")
   CHECK_FALSE(inspect_path(dir.write("cut", array.substr(0, array.size() - 1))));
 }
 
+TEST_CASE("inspect and doctor take an address that begins with file://",
+          "[tools][inspect][doctor]") {
+  const test::TempDir dir;
+  const std::string parquet = "file://" + dir.write("a", table_file(2, true));
+  const std::string array =
+      "file://localhost" + dir.write("b.npy", test::npy_of<float>("<f4", 2, {1, 2, 3, 4}));
+  const auto table = inspect_path(parquet);
+  REQUIRE(table);
+  CHECK_THAT(table->title, Catch::StartsWith("Parquet, 4 rows"));
+  const auto numbers = inspect_path(array);
+  REQUIRE(numbers);
+  CHECK_THAT(numbers->json.text(), Catch::Contains(R"("kind":"npy")"));
+  const auto text = inspect_path("file://" + dir.write("c.csv", "a,b\n1,2\n"));
+  REQUIRE(text);
+  CHECK_THAT(text->json.text(), Catch::Contains(R"("kind":"csv")"));
+  CHECK(is_parquet(parquet, FileSystems()));
+  CHECK(count_bad(check_parquet_file(parquet, FileSystems()).findings) == 0);
+}
+
 TEST_CASE("doctor checks a Parquet file by its layout, and names a damaged one",
           "[tools][doctor]") {
   const test::TempDir dir;
