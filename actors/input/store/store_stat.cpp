@@ -18,6 +18,13 @@ Result<StoredVersion> version_of(const ResponseHead& head, std::optional<std::ui
   return StoredVersion{.bytes = *bytes, .etag = head.etag, .last_modified = head.last_modified};
 }
 
+/// The size of the file of which an answer is the first byte, or the whole; the length of the
+/// answer says nothing about it if it is a part.
+std::optional<std::uint64_t> size_in(const ResponseHead& head) {
+  if (head.status != 206) return head.content_length;
+  return head.content_range ? std::optional(head.content_range->total) : std::nullopt;
+}
+
 bool is_good(int status) { return status >= 200 && status < 300; }
 
 }  // namespace
@@ -34,10 +41,7 @@ Result<StoredVersion> stat_target(StoreClient& client,
       target, {.method = "GET", .headers = {{"range", "bytes=0-0"}}, .needs_head_only = true});
   if (!first) return pass(first);
   const ResponseHead& head = first->head;
-  const auto bytes = head.status == 206 && head.content_range
-                         ? std::optional(head.content_range->total)
-                         : head.content_length;
-  return version_of(head, bytes, target->path);
+  return version_of(head, size_in(head), target->path);
 }
 
 FileStamp stamp_of(const StoredVersion& version) {

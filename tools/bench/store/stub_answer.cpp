@@ -242,7 +242,8 @@ StubAnswer object(const StubRequest& request, const StubOptions& options, const 
     found.offset = static_cast<std::int64_t>(wanted->begin);
     found.bytes = wanted->end - wanted->begin;
     more += "Content-Range: bytes " + std::to_string(wanted->begin) + '-' +
-            std::to_string(wanted->end - 1) + '/' + std::to_string(size) + "\r\n";
+            std::to_string(wanted->end - 1) + '/' +
+            (options.without_total ? "*" : std::to_string(size)) + "\r\n";
   }
   found.head = head_of(found.status, found.bytes, more);
   if (request.method == "HEAD") {

@@ -265,6 +265,20 @@ TEST_CASE("files of a web server are read by ranges", "[actors][store]") {
   check_ranges(*file, content, {{0, 10}, {kMiB, kMiB}, {3 * kMiB - 1, 1}});
 }
 
+TEST_CASE("a file of which only a part tells a length is refused, not taken for that part",
+          "[actors][store]") {
+  WebStore store;
+  store.server().change([](StubOptions& options) {
+    options.without_head = true;
+    options.without_total = true;
+  });
+  store.write("a", "more than a byte");
+  const auto opened = store.open(store.address("a"));
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().code == Code::kInvalid);
+  CHECK(opened.error().message.ends_with("cannot be read: the server does not tell its size"));
+}
+
 TEST_CASE("a web server has no globs, and says so without a request", "[actors][store]") {
   WebStore store;
   store.write("a", "x");
