@@ -79,6 +79,8 @@ struct ParquetColumn {
   std::vector<std::int64_t> values;
   bool dictionary = false;
   std::size_t page_rows = 0;  ///< Rows of a page; 0: those of the group.
+  int codec = 0;              ///< What the footer says; nothing is compressed.
+  std::string path = {};      ///< Another file in which the footer says that it lies.
   int index_shift = 0;        ///< Its offset index says so many rows too many before each page.
 };
 
@@ -126,6 +128,8 @@ class ParquetBytes {
     std::size_t begin = 0;
     std::size_t end = 0;
     bool dictionary = false;
+    int codec = 0;
+    std::string path;
     std::vector<Page> pages;
     std::size_t index_offset = 0;
     std::size_t index_bytes = 0;
@@ -153,6 +157,8 @@ class ParquetBytes {
       chunk.rows = rows;
       chunk.begin = out_.size();
       chunk.dictionary = column.dictionary;
+      chunk.codec = column.codec;
+      chunk.path = column.path;
       std::map<std::int64_t, std::uint32_t> known;
       const auto begin = column.values.begin() + static_cast<std::ptrdiff_t>(first);
       const std::vector values(begin, begin + static_cast<std::ptrdiff_t>(rows));
@@ -248,11 +254,12 @@ class ParquetBytes {
         const auto size = static_cast<std::int64_t>(chunk.end - chunk.begin);
         bytes += size;
         ThriftWriter meta;
-        meta.number(1, 2).numbers(2, {0}).texts(3, {chunk.name}).number(4, 0);
+        meta.number(1, 2).numbers(2, {0}).texts(3, {chunk.name}).number(4, chunk.codec);
         meta.wide(5, static_cast<std::int64_t>(chunk.rows)).wide(6, size).wide(7, size);
         meta.wide(9, static_cast<std::int64_t>(chunk.pages.front().offset));
         if (chunk.dictionary) meta.wide(11, static_cast<std::int64_t>(chunk.begin));
         ThriftWriter column;
+        if (!chunk.path.empty()) column.text(1, chunk.path);
         column.wide(2, 0).inner(3, meta);
         if (chunk.index_bytes > 0) {
           column.wide(4, static_cast<std::int64_t>(chunk.index_offset))

@@ -34,6 +34,12 @@ struct ColumnSum {
   std::vector<std::string> codecs;
 };
 
+std::string codec_name(const parquet::Chunk& chunk) {
+  if (chunk.unread == parquet::Unread::kCodec) return "codec " + std::to_string(chunk.codec_number);
+  return chunk.unread == parquet::Unread::kNo ? std::string(parquet::name_of(chunk.codec))
+                                              : "unknown";
+}
+
 ColumnSum sum_of(const parquet::Footer& footer, std::size_t leaf) {
   ColumnSum sum;
   for (const parquet::Group& group : footer.groups) {
@@ -43,7 +49,7 @@ ColumnSum sum_of(const parquet::Footer& footer, std::size_t leaf) {
     sum.values += chunk.values;
     sum.encodings |= chunk.encodings;
     sum.indexed = sum.indexed && chunk.index_bytes > 0;
-    const std::string codec(parquet::name_of(chunk.codec));
+    const std::string codec = codec_name(chunk);
     if (std::ranges::find(sum.codecs, codec) == sum.codecs.end()) sum.codecs.push_back(codec);
   }
   return sum;
@@ -72,7 +78,7 @@ void show_leaves(FileReport& report, const parquet::Footer& footer,
     columns.push_back(JsonObject()
                           .add("name", leaf.name)
                           .add("type", leaf.type)
-                          .add("readable", leaf.meaning != parquet::Meaning::kOther)
+                          .add("readable", why_unread(footer, i).empty())
                           .add("encodings", encodings)
                           .add("codecs", sum.codecs)
                           .add("bytes", sum.bytes)

@@ -51,13 +51,22 @@ bool has_page_index(const ParquetLayout& layout) {
 
 }  // namespace
 
+std::string why_unread(const parquet::Footer& footer, std::size_t leaf) {
+  if (footer.leaves[leaf].meaning == parquet::Meaning::kOther) return footer.leaves[leaf].type;
+  for (const parquet::Group& group : footer.groups) {
+    if (auto why = parquet::why_unread(group.chunks[leaf]); !why.empty()) return why;
+  }
+  return "";
+}
+
 void ParquetLayouts::add(const parquet::Footer& footer, const std::vector<std::size_t>& wanted) {
   if (++sum_.files == 1) {
     sum_.columns = footer.leaves.size();
     sum_.wanted_columns = wanted.size();
-    for (const parquet::Leaf& leaf : footer.leaves) {
-      if (leaf.meaning != parquet::Meaning::kOther) continue;
-      sum_.unread.push_back(printable(leaf.name, kMostShown) + " (" + leaf.type + ")");
+    for (std::size_t i = 0; i < footer.leaves.size(); ++i) {
+      const parquet::Leaf& leaf = footer.leaves[i];
+      const std::string why = why_unread(footer, i);
+      if (!why.empty()) sum_.unread.push_back(printable(leaf.name, kMostShown) + " (" + why + ")");
     }
   }
   sum_.rows += footer.rows;
@@ -112,8 +121,8 @@ std::vector<LayoutProblem> problems_of(const ParquetLayout& layout) {
     problems.push_back({"gzip and brotli are slow to unpack", "write it with zstd or snappy"});
   }
   if (!layout.unread.empty()) {
-    problems.push_back({"some columns have types that are not read: " + listed(layout.unread),
-                        "leave them out of [columns]"});
+    problems.push_back(
+        {"some columns cannot be read: " + listed(layout.unread), "leave them out of [columns]"});
   }
   return problems;
 }

@@ -27,7 +27,7 @@ struct ParquetLayout {
   std::uint64_t chunks = 0;          ///< Wanted column chunks.
   std::uint64_t indexed_chunks = 0;  ///< Those with an offset index.
   bool slow_codec = false;           ///< Whether a wanted chunk is packed with gzip or brotli.
-  std::vector<std::string> unread;   ///< Columns whose type is not read, as `name (type)`.
+  std::vector<std::string> unread;   ///< Columns that cannot be read, as `name (type)`.
 };
 
 /// Adds up the layout of files.
@@ -59,6 +59,10 @@ JsonObject to_json(const ParquetLayout& layout);
 
 /// Returns the names of the encodings of a Chunk, such as `RLE_DICTIONARY`.
 std::vector<std::string> encoding_names(std::uint32_t encodings);
+
+/// Returns why a column of a file cannot be read: its type, or how its pages are stored; "" if it
+/// can be.
+std::string why_unread(const parquet::Footer& footer, std::size_t leaf);
 
 /// Returns the numbers of the leaves that a job reads of a file, given the names of its columns. A
 /// column `name.3` is the item of a list `name` if the file has no leaf of that name.

@@ -113,17 +113,14 @@ class Checked {
   }
 
   Result<Chunk> chunk_of(const ColumnChunk& column, const Leaf& leaf, std::uint64_t rows) const {
-    if (column.file_path && !column.file_path->empty()) return corrupt(" lies in another file");
-    if (column.encryption) return corrupt(" is encrypted, which this version cannot read");
+    if (column.file_path && !column.file_path->empty()) return Chunk{.unread = Unread::kElsewhere};
+    if (column.encryption) return Chunk{.unread = Unread::kEncrypted};
     if (!column.meta_data) return corrupt(" has no metadata");
     const ColumnMetaData& meta = *column.meta_data;
     if (leaf.meaning != Meaning::kOther && meta.type != static_cast<std::int32_t>(leaf.physical)) {
       return corrupt(" has another type than the schema says");
     }
     const auto codec = codec_of(meta.codec);
-    if (!codec)
-      return corrupt(" is compressed by codec " + std::to_string(meta.codec) +
-                     ", which this version lacks");
     // Some writers give 0 for a dictionary that is not there.
     std::int64_t offset = meta.data_page_offset;
     if (meta.dictionary_page_offset.value_or(0) > 0)
@@ -140,7 +137,9 @@ class Checked {
                 .uncompressed_bytes =
                     static_cast<std::uint64_t>(std::max<std::int64_t>(meta.uncompressed_bytes, 0)),
                 .values = static_cast<std::uint64_t>(meta.num_values),
-                .codec = *codec};
+                .codec = codec.value_or(Codec::kNone),
+                .unread = codec ? Unread::kNo : Unread::kCodec,
+                .codec_number = codec ? 0 : meta.codec};
     for (const std::int32_t encoding : meta.encodings) {
       if (encoding >= 0 && encoding < 32) chunk.encodings |= std::uint32_t{1} << encoding;
     }
@@ -165,6 +164,21 @@ class Checked {
 };
 
 }  // namespace
+
+std::string why_unread(const Chunk& chunk) {
+  switch (chunk.unread) {
+    case Unread::kElsewhere:
+      return "lies in another file";
+    case Unread::kEncrypted:
+      return "is encrypted, which this version cannot read";
+    case Unread::kCodec:
+      return "is compressed by codec " + std::to_string(chunk.codec_number) +
+             ", which this version lacks";
+    case Unread::kNo:
+      break;
+  }
+  return "";
+}
 
 bool overlap(std::vector<Chunk> chunks) {
   std::ranges::sort(chunks, {}, &Chunk::offset);

@@ -14,14 +14,19 @@
 
 namespace forebay::parquet {
 
+/// Why the pages of a column chunk cannot be read although the file is sound.
+enum class Unread : std::uint8_t { kNo, kElsewhere, kEncrypted, kCodec };
+
 /// The pages of one column in one row group. All numbers are checked: the bytes lie inside the
-/// file.
+/// file. They are 0 where the pages lie elsewhere or are encrypted.
 struct Chunk {
   std::uint64_t offset = 0;  ///< Of its first page, which may be a dictionary.
   std::uint64_t bytes = 0;
   std::uint64_t uncompressed_bytes = 0;  ///< Page headers included; 0 where the writer left it out.
   std::uint64_t values = 0;              ///< Levels, nulls included; at least one a row.
   Codec codec = Codec::kNone;
+  Unread unread = Unread::kNo;
+  std::int32_t codec_number = 0;   ///< In parquet.thrift, of a codec that is unknown.
   std::uint64_t index_offset = 0;  ///< Of its offset index.
   std::uint32_t index_bytes = 0;   ///< 0: no index.
   std::uint32_t encodings = 0;     ///< A bit for each, by its number in parquet.thrift.
@@ -33,6 +38,10 @@ struct Chunk {
     return static_cast<std::uint32_t>(uncompressed_bytes);
   }
 };
+
+/// Returns what `Chunk::unread` says of a column, such as "lies in another file"; "" if it can be
+/// read.
+std::string why_unread(const Chunk& chunk);
 
 /// Whether two chunks share bytes, as those of no sound file do.
 bool overlap(std::vector<Chunk> chunks);
@@ -51,8 +60,9 @@ struct Footer {
   Digest digest;       ///< Of the footer's bytes.
 };
 
-/// Reads and checks the footer of `file`. kCorrupt for damage, kInvalid for a file that is no
-/// Parquet or is encrypted, kUnavailable as read_at(); messages begin with the path.
+/// Reads and checks the footer of `file`; a chunk that is Chunk::unread may be one that nobody
+/// wants. kCorrupt for damage, kInvalid for a file that is no Parquet or is encrypted, kUnavailable
+/// as read_at(); messages begin with the path.
 Result<Footer> read_footer(const InputFile& file);
 
 }  // namespace forebay::parquet

@@ -201,6 +201,11 @@ class GroupMaker {
                 file_.path() + ": row group " + std::to_string(group.number) + what);
   }
 
+  tl::unexpected<Error> corrupt(const WantedGroup& group, std::size_t leaf,
+                                const std::string& what) const {
+    return corrupt(group, ", column " + quoted_text(wanted_.leaves[leaf].name) + what);
+  }
+
   Status add_group(std::size_t number, const std::vector<std::size_t>& places) {
     const Group& from = footer_.groups[number];
     if (from.rows == 0) return {};
@@ -208,7 +213,12 @@ class GroupMaker {
         .number = number, .rows = from.rows, .columns = {}, .in_file = {}, .begins = {0}};
     std::vector<Chunk> chunks;
     chunks.reserve(places.size());
-    for (const std::size_t place : places) chunks.push_back(from.chunks[place]);
+    for (const std::size_t place : places) {
+      const Chunk& chunk = from.chunks[place];
+      if (chunk.unread != Unread::kNo)
+        return corrupt(group, chunks.size(), " " + why_unread(chunk));
+      chunks.push_back(chunk);
+    }
     if (overlap(chunks)) return corrupt(group, ": two columns share bytes");
     for (const Chunk& chunk : chunks) group.columns.push_back({.chunk = chunk, .pages = {}});
     group.in_file.resize(places.size());
@@ -296,10 +306,7 @@ class GroupMaker {
 
   Status parse_index(const Indexed& indexed, std::span<const char> bytes) const {
     auto pages = read_offset_index(bytes, indexed.column->chunk, indexed.group->rows);
-    if (!pages) {
-      return corrupt(*indexed.group, ", column " + quoted_text(wanted_.leaves[indexed.leaf].name) +
-                                         ": " + pages.error().message);
-    }
+    if (!pages) return corrupt(*indexed.group, indexed.leaf, ": " + pages.error().message);
     indexed.column->pages = std::move(*pages);
     return {};
   }

@@ -110,14 +110,16 @@ Result<std::vector<RepeatSample>> sample_repeats(const InputFile& file, const Fo
   for (const Chunk& chunk : group->chunks) {
     const std::size_t bytes = std::min<std::uint64_t>(chunk.bytes, each);
     pages.push_back(pool.take(bytes));
-    ranges.push_back({chunk.offset, {pages.back().as<char>(), bytes}});
+    if (bytes > 0) ranges.push_back({chunk.offset, {pages.back().as<char>(), bytes}});
   }
   if (auto read = file.begin_read(ranges)->wait(); !read) return pass(read);
   ColumnSampler sampler(pool);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Leaf& leaf = footer.leaves[i];
-    if (leaf.meaning == Meaning::kOther) continue;
-    samples[i] = sampler.sample(by_its_bits(leaf), *group, group->chunks[i], ranges[i].out);
+    const Chunk& chunk = group->chunks[i];
+    if (leaf.meaning == Meaning::kOther || chunk.unread != Unread::kNo) continue;
+    samples[i] = sampler.sample(by_its_bits(leaf), *group, chunk,
+                                {pages[i].as<const char>(), pages[i].size()});
   }
   return samples;
 }

@@ -346,6 +346,27 @@ TEST_CASE("an index of pages with other rows than they hold is damage of its col
   }
 }
 
+TEST_CASE("a column that cannot be read refuses its file only if the job wants it",
+          "[actors][parquet]") {
+  std::vector<ParquetColumn> columns = columns_of(40);
+  columns[2].codec = 3;  // LZO
+  const ColumnSpec without_id = {.label = "label", .dense = {"value"}};
+  const std::string lzo = ParquetBytes::file_of(columns, {.group_rows = 40});
+  OpenParquet sound(lzo, 1 << 28, without_id);
+  REQUIRE(sound.error.empty());
+  const Decoded decoded = sound.decode(0, 1);
+  REQUIRE_FALSE(decoded.damaged);
+  CHECK(decoded.columns.dense[0][39] == 39);
+  CHECK(OpenParquet(lzo).error ==
+        kPath + std::string(": row group 0, column \"id\" is compressed by codec 3, which this "
+                            "version lacks"));
+  columns[2] = {.name = "id", .values = columns[2].values, .path = "b.parquet"};
+  const std::string elsewhere = ParquetBytes::file_of(columns, {.group_rows = 40});
+  CHECK(OpenParquet(elsewhere, 1 << 28, without_id).error.empty());
+  CHECK(OpenParquet(elsewhere).error ==
+        kPath + std::string(": row group 0, column \"id\" lies in another file"));
+}
+
 /// A row group of 1000 rows, in which the first has 5000 ids and every other one.
 std::string lists_in_one_row() {
   std::vector<std::vector<std::int64_t>> lists(1000, {3});

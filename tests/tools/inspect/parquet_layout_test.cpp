@@ -91,7 +91,7 @@ TEST_CASE("slow codecs and columns that are not read are problems too", "[tools]
   footer.leaves[2].meaning = parquet::Meaning::kOther;
   footer.leaves[2].type = "a map";
   CHECK(complains(layout_of(footer), "gzip"));
-  CHECK(complains(layout_of(footer), "not read: list (a map)"));
+  CHECK(complains(layout_of(footer), "cannot be read: list (a map)"));
 }
 
 TEST_CASE("columns of a job are leaves of the file, and items of its lists", "[tools][doctor]") {
@@ -114,6 +114,22 @@ TEST_CASE("inspect shows a Parquet file's columns and layout", "[tools][inspect]
   const auto cut = inspect_path(dir.write("cut", table_file(2, true).substr(0, 200)));
   REQUIRE_FALSE(cut);
   CHECK_THAT(cut.error().message, Catch::StartsWith(dir.path("cut")));
+}
+
+TEST_CASE("inspect shows a Parquet file with a column that cannot be read, and says why",
+          "[tools][inspect]") {
+  const test::TempDir dir;
+  std::vector<test::ParquetColumn> columns = {{.name = "label", .values = {0, 1}},
+                                              {.name = "packed", .values = {1, 2}, .codec = 3},
+                                              {.name = "away", .values = {1, 2}, .path = "b"}};
+  const auto report = inspect_path(dir.write("file", test::ParquetBytes::file_of(columns, {})));
+  REQUIRE(report);
+  const std::string json = report->json.text();
+  CHECK_THAT(json, Catch::Contains("packed (is compressed by codec 3, which this version lacks), "
+                                   "away (lies in another file)"));
+  CHECK_THAT(json, Catch::Contains(R"("name":"label","type":"INT64","readable":true)") &&
+                       Catch::Contains(R"("name":"packed","type":"INT64","readable":false)") &&
+                       Catch::Contains(R"("codecs":["codec 3"])"));
 }
 
 TEST_CASE("inspect shows the arrays of .npy and .npz files", "[tools][inspect]") {
