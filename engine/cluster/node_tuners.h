@@ -39,7 +39,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, 
     std::function<void(const std::string&)> note;  ///< Reports a message to the user.
     /// Returns what an earlier run of the same work learned on nodes of this kind; "": nothing.
     std::function<std::string(const std::string& kind)> find = {};
-    /// Called now and then with what was learned on nodes of a kind, to save it for the next run.
+    /// Called now and then with the learned state of nodes of a kind, to save it for the next run.
     std::function<void(const std::string& kind, const std::string& learned_state)> keep = {};
     /// Makes the policy of a node.
     std::function<Result<std::unique_ptr<tuner::Policy>>(std::string_view name,

@@ -31,7 +31,7 @@ class Tutorial(Scenario):
                 exec(block, names)
                 count += 1
         self.assertGreater(count, 8)
-        for words in ("best_auc", "rows/s over", "key: order.seed", " bytes"):
+        for words in ("best_auc", "rows/s over", "key: order.sed", " bytes"):
             self.assertIn(words, said.getvalue())
         first, last = map(float, re.search(r"loss ([\d.]+) at first, ([\d.]+) in the end", said.getvalue()).groups())
         self.assertLess(last, first)

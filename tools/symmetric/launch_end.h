@@ -23,7 +23,7 @@ class LaunchEnd {
   /// For the other processes: whether rank 0 has ended well. `waited`: since this process began.
   bool has_come(std::chrono::nanoseconds waited) const;
 
-  /// For the trainer: returns what was handed over, and clears the environment, which its children
+  /// For the trainer: reads what hand_over() left, and clears the environment, which its children
   /// would inherit. Call once, before threads start.
   static LaunchEnd handed_over();
   /// For the trainer, when it has ended well. Does nothing in a process that symmetric-run did not

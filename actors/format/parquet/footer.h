@@ -60,7 +60,7 @@ struct Footer {
   Digest digest;       ///< Of the footer's bytes.
 };
 
-/// Reads and checks the footer of `file`; a chunk that is Chunk::unread may be one that nobody
+/// Reads and checks the footer of `file`; a chunk that is Chunk::unread may be one that no reader
 /// wants. kCorrupt for damage, kInvalid for a file that is no Parquet or is encrypted, kUnavailable
 /// as read_at(); messages begin with the path.
 Result<Footer> read_footer(const InputFile& file);
