@@ -17,6 +17,15 @@ constexpr std::uint64_t kMostFooter = std::uint64_t{256} << 20;
 constexpr std::uint64_t kFirstRead = std::uint64_t{64} << 10;  // most footers fit into one read
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 40;
 
+/// A bit for each encoding.
+std::uint32_t bits_of(const std::vector<std::int32_t>& encodings) {
+  std::uint32_t bits = 0;
+  for (const std::int32_t encoding : encodings) {
+    if (encoding >= 0 && encoding < 32) bits |= std::uint32_t{1} << encoding;
+  }
+  return bits;
+}
+
 /// Returns the bytes of a file's footer, or why they cannot be read.
 Result<std::vector<char>> footer_bytes(const InputFile& file) {
   const std::string& path = file.path();
@@ -140,9 +149,7 @@ class Checked {
                 .codec = codec.value_or(Codec::kNone),
                 .unread = codec ? Unread::kNo : Unread::kCodec,
                 .codec_number = codec ? 0 : meta.codec};
-    for (const std::int32_t encoding : meta.encodings) {
-      if (encoding >= 0 && encoding < 32) chunk.encodings |= std::uint32_t{1} << encoding;
-    }
+    chunk.encodings = bits_of(meta.encodings);
     const std::int64_t index_bytes = column.offset_index_bytes.value_or(0);
     if (column.offset_index_offset && index_bytes > 0) {
       if (!inside(*column.offset_index_offset, index_bytes))
