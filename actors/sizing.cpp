@@ -32,6 +32,10 @@ std::uint64_t less(std::uint64_t whole, std::uint64_t part) {
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kMostPrefetchByDefault = 256 * kMiB;
 
+/// By which a process's memory at its start differs from time to time: a limit that an error names
+/// has to do the next time, too.
+constexpr std::uint64_t kStartsDiffer = 2 * kMiB;
+
 std::string in_mib(std::uint64_t bytes) {
   return std::to_string((bytes + kMiB - 1) / kMiB) + " MiB";
 }
@@ -200,8 +204,9 @@ Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing,
   if (process + least > spec.memory_bytes) {
     return fail(Code::kOverloaded,
                 "pipeline.memory = " + in_mib(spec.memory_bytes) +
-                    " is too small: this job needs at least " + in_mib(process + least) + " (" +
-                    in_mib(process - children) + " for the process, " +
+                    " is too small: this job needs at least " +
+                    in_mib(process + least + kStartsDiffer) + " (" + in_mib(process - children) +
+                    " for the process, " +
                     (children > 0 ? in_mib(children) + " for those of functions in Python, " : "") +
                     in_mib(least_window(sizes)) + " for one split, " +
                     in_mib(sizes.cutting + 2 * sizes.batch) +
