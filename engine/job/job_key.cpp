@@ -248,13 +248,32 @@ JobKey choice(std::string name, std::string& into, std::vector<std::string_view>
   return key;
 }
 
+namespace {
+
+template <class T>
+void show_list(const ParamValue& value, std::string& text) {
+  const auto* list = std::get_if<std::vector<T>>(&value);
+  if (list == nullptr) return;
+  for (const T& item : *list) text += (text.empty() ? "" : ", ") + show_value(ParamValue(item));
+  text = "[" + text + "]";
+}
+
+}  // namespace
+
 std::string show_value(const ParamValue& value) {
   std::string text;
   if (const auto* flag = std::get_if<bool>(&value)) text = *flag ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value)) text = std::to_string(*whole);
-  if (const auto* number = std::get_if<double>(&value)) text = show_number(*number);
+  if (const auto* number = std::get_if<double>(&value)) {
+    text = show_number(*number);
+    // A fraction of zero is what may be wrong with it.
+    if (text.find_first_not_of("-0123456789") == text.npos) text += ".0";
+  }
   if (const auto* words = std::get_if<std::string>(&value)) text = '"' + *words + '"';
-  if (text.empty()) text = "a list";
+  show_list<std::int64_t>(value, text);
+  show_list<double>(value, text);
+  show_list<std::string>(value, text);
+  if (text.empty()) text = "a list of lists";
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, '?');
   constexpr std::size_t kMostShown = 60;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/job/job_key.h"
 #include "engine/job/job_keys.h"
 
 #include "tests/support/catch.h"
@@ -392,6 +393,18 @@ TEST_CASE("a user's library lies beside the job file, not among the system's", "
   REQUIRE(job);
   const auto library = std::get<std::string>(job->transforms.front().params.at("library"));
   CHECK(library.find('/') != std::string::npos);
+}
+
+TEST_CASE("a value is shown as it is written in TOML, whatever its type", "[tools][job]") {
+  const auto shown = [](ParamValue value) { return show_value(value); };
+  CHECK(shown(std::vector<std::int64_t>{-3, 4}) == "[-3, 4]");
+  CHECK(shown(std::vector<std::int64_t>{}) == "[]");
+  CHECK(shown(std::vector<double>{0.5}) == "[0.5]");
+  CHECK(shown(std::vector<std::string>{"a", "b"}) == "[\"a\", \"b\"]");
+  CHECK(shown(std::vector<std::vector<std::string>>{{"a"}}) == "a list of lists");
+  CHECK(shown(1.0) == "1.0");
+  CHECK(shown(std::int64_t{1}) == "1");
+  CHECK(shown(1e30) == "1e+30");
 }
 
 }  // namespace forebay
