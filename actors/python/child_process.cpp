@@ -1,12 +1,10 @@
 #include "actors/python/child_process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 
 #include <spawn.h>
 
+#include "core/base/child_end.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
@@ -91,12 +90,6 @@ struct SpawnOptions {
 
 std::string reason(int error) { return std::strerror(error); }
 
-/// A file that becomes readable when the process ends; empty where the system lacks it.
-Descriptor end_of(pid_t process) {
-  constexpr int kNoFlags = 0;
-  return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, kNoFlags)));
-}
-
 }  // namespace
 
 Result<ChildProcess> ChildProcess::start(const std::string& program,
@@ -165,17 +158,10 @@ ChildProcess::~ChildProcess() {
 // Another part of the program may wait for all children, and take this one's status.
 bool ChildProcess::wait(std::chrono::milliseconds most) {
   if (ended_) return true;
-  const Descriptor end = end_of(id_);
-  pollfd look{.fd = end.number(), .events = POLLIN, .revents = 0};
-  if (end) {
-    while (::poll(&look, 1, static_cast<int>(most.count())) < 0 && errno == EINTR) {
-    }
-  }
-  pid_t found = 0;
-  while ((found = ::waitpid(id_, &status_, WNOHANG)) < 0 && errno == EINTR) {
-  }
-  known_ = found == id_;
-  ended_ = known_ || (found < 0 && errno == ECHILD);
+  const ChildEnd end = wait_for_child(id_, most);
+  known_ = end.status.has_value();
+  status_ = end.status.value_or(status_);
+  ended_ = end.ended;
   return ended_;
 }
 

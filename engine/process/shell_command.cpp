@@ -1,19 +1,16 @@
 #include "engine/process/shell_command.h"
 
-#include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include <spawn.h>
 
-#include "core/base/descriptor.h"
+#include "core/base/child_end.h"
 #include "core/base/open_files.h"
 
 namespace forebay {
@@ -86,17 +83,9 @@ std::optional<ShellCommand::Ending> ShellCommand::ending() { return ending_withi
 
 std::optional<ShellCommand::Ending> ShellCommand::ending_within(std::chrono::milliseconds most) {
   if (id_ < 0) return ending_;
-  const Descriptor end(static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)));
-  pollfd look{.fd = end.number(), .events = POLLIN, .revents = 0};
-  if (end) {
-    while (::poll(&look, 1, static_cast<int>(most.count())) < 0 && errno == EINTR) {
-    }
-  }
-  int status = 0;
-  const pid_t found = ::waitpid(id_, &status, WNOHANG);
-  if (found == 0) return std::nullopt;
-  // Without a status another part of the program has waited for all children.
-  ending_ = found == id_ ? ending_of(status) : Ending{true, "has ended"};
+  const ChildEnd end = wait_for_child(id_, most);
+  if (!end.ended) return std::nullopt;
+  ending_ = end.status ? ending_of(*end.status) : Ending{true, "has ended"};
   id_ = -1;
   return ending_;
 }
