@@ -96,9 +96,10 @@ void WorkerNode::look(const std::function<bool()>& stopped) {
   const auto now = clock_.now();
   if (now >= next_look_) {
     next_look_ = now + 500ms;
-    look_at_link();
+    const auto status = ask(worker_, scheduler::QueryWorker{}, 200ms).wait();
+    if (status) look_at_link(status->ready);
     head_->look();
-    if (const auto last = turned_away_for_long(now)) return end_with(*last);
+    if (status && is_turned_away_for_long(*status, now)) return end_with(*status);
   }
   if (head().receiver() != nullptr) last_head_ = now;
   const auto alone = now - last_head_;
@@ -120,30 +121,26 @@ void WorkerNode::look(const std::function<bool()>& stopped) {
                     "name the job's keys?"));
 }
 
-// The status of a worker that the head has not taken as a member for `patience`, for example since
-// another one has its name.
-std::optional<scheduler::WorkerStatus> WorkerNode::turned_away_for_long(
-    std::chrono::nanoseconds now) {
-  const auto status = ask(worker_, scheduler::QueryWorker{}, 200ms).wait();
-  if (!status || status->incarnation != 0 || status->refused.empty()) {
+// Whether the head has not taken this worker as a member for `patience`, for example since another
+// one has its name.
+bool WorkerNode::is_turned_away_for_long(const scheduler::WorkerStatus& status,
+                                         std::chrono::nanoseconds now) {
+  if (status.incarnation != 0 || status.refused.empty()) {
     turned_away_since_.reset();
-    return std::nullopt;
+    return false;
   }
   if (!turned_away_since_) turned_away_since_ = now;
-  if (now - *turned_away_since_ < options_.patience) return std::nullopt;
-  return *status;
+  return now - *turned_away_since_ >= options_.patience;
 }
 
-void WorkerNode::look_at_link() {
-  work_->with_stages([this](NodeStages& stages, const WorkerJob& job) {
+void WorkerNode::look_at_link(std::uint64_t ready) {
+  work_->with_stages([this, ready](NodeStages& stages, const WorkerJob& job) {
     if (job.job().cluster.compress != "auto") return;
-    const auto status = ask(worker_, scheduler::QueryWorker{}, 200ms).wait();
-    if (!status) return;
     if (!compression_) {
       compression_.emplace(static_cast<double>(options_.place.cpus), clock_, options_.say);
     }
     const auto told = advice_([this]() -> std::optional<Compression> { return told_; });
-    compression_->look(stages, status->ready, told);
+    compression_->look(stages, ready, told);
     LinkSeen seen = compression_->seen(stages);
     advice_([&] { link_seen_ = std::move(seen); });
   });

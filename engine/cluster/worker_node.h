@@ -75,8 +75,9 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   std::unique_ptr<tuner::Policy> policy_for(const std::string& node, std::uint64_t seed);
   void watch_memory(const NodeStages& stages, std::uint64_t resident);
   void look(const std::function<bool()>& stopped);
-  std::optional<scheduler::WorkerStatus> turned_away_for_long(std::chrono::nanoseconds now);
-  void look_at_link();
+  bool is_turned_away_for_long(const scheduler::WorkerStatus& status, std::chrono::nanoseconds now);
+  /// `ready`: splits made and not handed over.
+  void look_at_link(std::uint64_t ready);
   void obey(const Advised& advised);
   void end_with(Result<scheduler::WorkerStatus> last);
   scheduler::HeadRef head() override;
