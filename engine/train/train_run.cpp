@@ -187,7 +187,8 @@ Status TrainRun::prepare() {
   auto evaluating = Evaluating::open(job_, job_run().dataset().format().schema(), options_.events);
   if (!evaluating) return pass(evaluating);
   evaluating_ = std::move(*evaluating);
-  leading_->accept(job_run().schema(), job_run().most_ids());
+  most_ids_ = job_run().most_ids();
+  leading_->accept(job_run().schema(), most_ids_);
   if (auto status = make_model(); !status) return status;
   if (auto fits = evaluating_->fits(trained_.resident_bytes); !fits) return fits;
   if (auto status = leading_->wait_until_ready(); !status) return status;
@@ -206,7 +207,7 @@ Status TrainRun::prepare() {
 
 Status TrainRun::make_model() {
   const auto fits = [this](std::uint64_t resident) { return job_run().fits(resident); };
-  const BatchColumns columns{job_run().schema(), job_run().most_ids()};
+  const BatchColumns columns{job_run().schema(), most_ids_};
   auto trained =
       make_trained_model(job_, columns, leading_->ranks(), fits, evaluating_->free_bytes());
   if (!trained) return pass(trained);

@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "core/data/most_ids.h"
 #include "core/runtime/actor_ref.h"
 #include "core/runtime/own_threads.h"
 #include "engine/job/job_spec.h"
@@ -96,6 +97,7 @@ class TrainRun {
   const Options options_;
   StopSource& stop_;
   std::optional<Leading> leading_;  // destroyed last: the model sends commands through it
+  MostIds most_ids_;                // of a batch, once the run is open
   TrainedModel trained_;  // destroyed after the pipeline, whose threads pass batches to it
   std::unique_ptr<Session> session_;
   std::optional<Evaluating> evaluating_;
