@@ -67,8 +67,8 @@ void NamedActor::stop_behind_queue() {
 
 void NamedActor::move_to(const std::string& node, ReceiverPtr at) {
   now_.change([&](Now& now) {
-    if (now.at == at)
-      return;  // A later search finds it again; cut_off() still ends questions asked before.
+    // A later search has found it again; cut_off() still ends questions asked before.
+    if (now.at == at) return;
     now.at = std::move(at);
     now.place = std::make_shared<Place>(node);
     now.crash.reset();

@@ -157,17 +157,29 @@ TEST_CASE("a fenced copy hears no answer that it waited for before", "[actors][f
   CHECK(text_of(answers[0]) == "whoever had to answer has ended without an answer");
 }
 
-TEST_CASE("an answer that comes after the head has lost the node does not count",
-          "[actors][fence]") {
+namespace {
+
+/// An actor on node "n1", as a program of the cluster reaches it.
+struct NamedSteps {
+  NamedSteps() {
+    Steps::later = {};
+    named->move_to("n1", there());
+  }
+  ReceiverPtr there() const { return local_actor(*target).receiver; }
+
   TestHost host;
-  UserHost users(host.host());
-  Steps::later = {};
-  const auto target = users.spawn(
+  UserHost users{host.host()};
+  const actors::TargetPtr target = users.spawn(
       {.name = "a"}, [] { return std::make_unique<Steps>(0); }, nullptr, nullptr);
-  const auto named = std::make_shared<NamedActor>(host.host(), "a", 7);
-  named->move_to("n1", local_actor(*target).receiver);
-  const Steps::Ref actor(std::make_shared<LocalTarget>(UserRef(named), users));
+  const std::shared_ptr<NamedActor> named = std::make_shared<NamedActor>(host.host(), "a", 7);
+  const Steps::Ref actor{std::make_shared<LocalTarget>(UserRef(named), users)};
   Answers answers;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(NamedSteps, "an answer that comes after the head has lost the node does not count",
+                 "[actors][fence]") {
   ask_into(actor, Later{}, answers);
   host.deliver_all();
   named->cut_off({Code::kUnavailable, "the head has lost node n1"});
@@ -179,25 +191,19 @@ TEST_CASE("an answer that comes after the head has lost the node does not count"
         "actor a on node n1: its node was lost before the answer came");
   ask_into(actor, Step{}, answers);  // It is refused while it is looked for.
   CHECK(answers[1].error().code == actors::Code::kUnavailable);
-  named->move_to("n2", local_actor(*target).receiver);
+  named->move_to("n2", there());
   ask_into(actor, Step{}, answers);
   host.deliver_all();
   CHECK(*answers[2] == 1);
 }
 
-TEST_CASE("an answer from a lost node does not count, also if its actor was found again since",
-          "[actors][fence]") {
-  TestHost host;
-  UserHost users(host.host());
-  Steps::later = {};
-  const auto target = users.spawn(
-      {.name = "a"}, [] { return std::make_unique<Steps>(0); }, nullptr, nullptr);
-  const auto named = std::make_shared<NamedActor>(host.host(), "a", 7);
-  named->move_to("n1", local_actor(*target).receiver);
-  Answers answers;
-  ask_into(Steps::Ref(std::make_shared<LocalTarget>(UserRef(named), users)), Later{}, answers);
+TEST_CASE_METHOD(
+    NamedSteps,
+    "an answer from a lost node does not count, also if its actor was found again since",
+    "[actors][fence]") {
+  ask_into(actor, Later{}, answers);
   host.deliver_all();
-  named->move_to("n1", local_actor(*target).receiver);
+  named->move_to("n1", there());
   named->cut_off({Code::kUnavailable, "the head has lost node n1"});
   Steps::later.set(5);
   host.deliver_all();
