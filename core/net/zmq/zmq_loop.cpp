@@ -1,11 +1,9 @@
 #include "core/net/zmq/zmq_loop.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <future>
 #include <utility>
 
@@ -25,34 +23,6 @@ constexpr std::chrono::milliseconds kBlockedPause{2};
 /// If at least this many bytes were sent at once, more are likely to follow soon.
 constexpr std::size_t kStreamBytes = 1024;
 
-/// How often the thread that stands by looks: once a heartbeat, within these limits. If two looks
-/// in a row find the same piece of the handler's work, it takes over.
-constexpr std::chrono::milliseconds kLeastLook{5};
-constexpr std::chrono::milliseconds kMostLook{100};
-
-/// The time that the handler's work may take for one message received, which consists of many; what
-/// comes of it after that time is left to others.
-constexpr std::chrono::microseconds kMostWork{100};
-
-/// The maximum number of messages read from one socket before the other sockets are served.
-constexpr int kTurn = 64;
-
-using Events = std::array<epoll_event, 16>;
-
-/// Returns those of the events that came within `milliseconds`; negative: waits until one comes.
-std::span<const epoll_event> wait_for_events(int epoll, Events& events, int milliseconds) {
-  const int count =
-      ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), milliseconds);
-  return std::span(events).first(static_cast<std::size_t>(std::max(count, 0)));
-}
-
-/// Until an event comes, or the time, shorter than epoll_wait can wait, is over.
-void wait_briefly(int epoll, std::chrono::nanoseconds time) {
-  pollfd wait{epoll, POLLIN, 0};
-  const timespec until{.tv_sec = 0, .tv_nsec = time.count()};
-  ::ppoll(&wait, 1, &until, nullptr);
-}
-
 /// Whether a socket holds an unread message; clears `fresh` if it does not.
 bool has_come(PolledSocket& polled) {
   polled.fresh = polled.fresh && is_ready(polled.socket, ZMQ_POLLIN);
@@ -69,12 +39,11 @@ ZmqLoop::ZmqLoop(Options options, const Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
       wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      events_(::epoll_create1(EPOLL_CLOEXEC)),
       waiting_work_(
           std::make_shared<ZmqWaitingWork>([this](const auto& done) { help_until(done); })) {
-  FOREBAY_CHECK(wake_fd_ && events_);
-  watch(wake_fd_.number());
-  watch(waiting_work_->descriptor());
+  FOREBAY_CHECK(wake_fd_);
+  sockets_.watch(wake_fd_.number());
+  sockets_.watch(waiting_work_->descriptor());
 }
 
 ZmqLoop::~ZmqLoop() { stop(); }
@@ -129,24 +98,10 @@ Result<std::string> ZmqLoop::listen(const std::string& address) {
                                     "/server.key_secret");
   }
   const HostPort parts = *parse_address(address);
-  if (turn_.is_mine() && in_work_ == 0) return open(parts);
+  if (turn_.is_mine() && !standby_.in_work()) return sockets_.listen(parts);
   std::promise<Result<std::string>> opened;
-  post([&] { opened.set_value(open(parts)); });
+  post([&] { opened.set_value(sockets_.listen(parts)); });
   return opened.get_future().get();
-}
-
-Result<std::string> ZmqLoop::open(const HostPort& address) {
-  try {
-    if (options_.keys && !zap_) {
-      zap_.emplace(context_, options_.keys->clients_folder(), options_.say);
-    }
-  } catch (const zmq::error_t& thrown) {
-    return fail(Code::kUnavailable, std::string("no socket to check keys with: ") + thrown.what());
-  }
-  auto listener = ZmqListener::open(context_, address, options_);
-  if (!listener) return pass(listener);
-  listeners_.push_back(std::move(*listener));
-  return listeners_.back()->address();
 }
 
 Status ZmqLoop::connect(const std::string& address) {
@@ -160,26 +115,12 @@ Status ZmqLoop::connect(const std::string& address) {
     return fail(Code::kInvalid, "connecting to " + address + " needs " + options_.keys->folder +
                                     "/client.key and client.key_secret");
   }
-  post([this, address, parts] {
-    const bool known =
-        std::ranges::any_of(dialers_, [&](const auto& one) { return one->address() == address; });
-    if (known) return;
-    dialers_.push_back(std::make_unique<ZmqDialer>(address, parts, options_));
-    dialers_.back()->connect(context_, now_);
-  });
+  post([this, address, parts] { sockets_.dial(address, parts, now_); });
   return {};
 }
 
 void ZmqLoop::disconnect(const std::string& address) {
-  post([this, address] {
-    const auto found =
-        std::ranges::find_if(dialers_, [&](const auto& one) { return one->address() == address; });
-    if (found == dialers_.end()) return;
-    if (const SessionPtr session = sessions_.find((*found)->session())) {
-      sessions_.end(session, {Code::kUnavailable, "disconnected"}, true);
-    }
-    dialers_.erase(found);
-  });
+  post([this, address] { sockets_.hang_up(address); });
 }
 
 class ZmqLoop::Sender final : public SessionSender {
@@ -257,28 +198,10 @@ TransportCounts ZmqLoop::counts() const {
 
 void ZmqLoop::run(bool works) {
   if (works) turn_.lock();
-  while (works || take_over()) {
+  while (works || standby_.take_over(options_.heartbeat)) {
     if (keep_working()) return;
     works = false;
   }
-}
-
-/// Stands by until the other thread has done one piece of the handler's work for long. Returns
-/// false at the end.
-bool ZmqLoop::take_over() {
-  const Time look = std::clamp<Time>(options_.heartbeat, kLeastLook, kMostLook);
-  std::unique_lock lock(mutex_);
-  stands_by_ = true;
-  std::uint64_t seen = 0;
-  while (!end_.wait_for(lock, look, [this] { return ended_; })) {
-    if (seen != 0 && in_work_.compare_exchange_strong(seen, 0)) {
-      stands_by_ = false;
-      turn_.take_over();
-      return true;
-    }
-    seen = in_work_;
-  }
-  return false;
 }
 
 /// Returns true at the end, false if the other thread took over.
@@ -287,11 +210,10 @@ bool ZmqLoop::keep_working() {
     if (!take_turn(false)) return false;
     sleep();
   }
-  finish();
+  sessions_.end_all({Code::kUnavailable, "this node stops"});
+  sockets_.close_all();
   turn_.unlock();
-  const std::lock_guard lock(mutex_);
-  ended_ = true;
-  end_.notify_one();
+  standby_.end();
   return true;
 }
 
@@ -299,25 +221,10 @@ bool ZmqLoop::keep_working() {
 bool ZmqLoop::take_turn(bool is_helped) {
   begin_turn(is_helped);
   while (receive_some()) {
-    if (!is_helped && !do_handlers_work()) return false;
+    if (!is_helped && !standby_.do_work(*handler_)) return false;
     answer_first();
   }
   send_all();
-  return true;
-}
-
-/// Returns false if the other thread took over meanwhile.
-bool ZmqLoop::do_handlers_work() {
-  if (!handler_->has_work()) return true;
-  if (!stands_by_ || worked_ >= kMostWork) {
-    handler_->do_work(false);
-    return true;
-  }
-  std::uint64_t number = ++num_works_;
-  in_work_ = number;
-  const Time took = handler_->do_work(true);
-  if (!in_work_.compare_exchange_strong(number, 0)) return false;
-  worked_ += took;
   return true;
 }
 
@@ -326,36 +233,24 @@ void ZmqLoop::begin_turn(bool is_helped) {
   sessions_.advance_to(now_, is_helped);
   if (now_ >= next_tick_) tick();
   run_orders();
-  for (const auto& listener : listeners_) {
-    if (listener->read_monitor(now_)) {
-      listener->limit_unauthenticated(now_, sessions_.counts());
-    }
-  }
-  if (zap_) zap_->serve(now_);
-  source_ = 0;
-  received_ = 0;
+  sockets_.begin_turn(now_);
 }
 
 /// Receives one more message of this turn, or delivers more of the last one; false if there are no
 /// more.
 bool ZmqLoop::receive_some() {
   if (sessions_.deliver_some()) return true;
-  const std::size_t sources = listeners_.size() + 2 * dialers_.size();
-  for (; source_ < sources; ++source_, received_ = 0) {
-    if (received_ == kTurn || !receive_from(source_)) continue;
-    ++received_;
-    worked_ = Time(0);
-    sessions_.deliver_some();
-    return true;
-  }
-  return false;
+  if (!sockets_.receive_next()) return false;
+  standby_.renew();
+  sessions_.deliver_some();
+  return true;
 }
 
 void ZmqLoop::help_until(const std::function<bool()>& done) {
   if (turn_.is_mine()) return;  // A callback waits: nothing can come before it returns.
   while (waiting_work_->waits(done)) {
-    Events events;
-    const auto came = wait_for_events(events_.number(), events, -1);
+    ZmqSockets::Events events;
+    const auto came = sockets_.wait(events, -1);
     waiting_work_->woke();
     const std::lock_guard turn(turn_);
     if (stopping_) return;
@@ -363,7 +258,7 @@ void ZmqLoop::help_until(const std::function<bool()>& done) {
     bool more = true;
     while (more && !stopping_ && !done()) {
       take_turn(true);
-      more = has_unread() || (deeply_ && !may_sleep());
+      more = sockets_.has_unread() || (deeply_ && !may_sleep());
     }
     // The rest is for the transport's own thread: also to try again what a peer does not take.
     if (more || stopping_ || !unsent_.empty()) wake_always();
@@ -379,41 +274,11 @@ void ZmqLoop::run_orders() {
   for (const auto& order : orders) order();
 }
 
-template <class Visitor>
-void ZmqLoop::each_socket(Visitor visit) {
-  for (const auto& listener : listeners_) {
-    visit(listener->router(), true);
-    visit(listener->monitor(), true);
-  }
-  for (const auto& dialer : dialers_) {
-    for (std::size_t lane = 0; lane < 2; ++lane) {
-      PolledSocket* polled = dialer->socket(lane);
-      if (polled != nullptr) visit(*polled, dialer->readable(lane));
-    }
-  }
-  if (zap_) visit(zap_->socket(), true);
-}
-
-void ZmqLoop::watch(int fd) const {
-  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = fd}};
-  FOREBAY_CHECK(::epoll_ctl(events_.number(), EPOLL_CTL_ADD, fd, &event) == 0);
-}
-
-bool ZmqLoop::has_unread() {
-  bool unread = false;
-  each_socket([&](PolledSocket& polled, bool readable) {
-    if (!std::exchange(polled.watched, true)) watch(polled.fd);
-    unread = unread || (readable && polled.fresh);
-  });
-  return unread;
-}
-
 void ZmqLoop::take_events(std::span<const epoll_event> events, bool is_helped) {
   for (const epoll_event& event : events) {
     const int fd = event.data.fd;
     if (fd == waiting_work_->descriptor() && !is_helped) waiting_work_->pass_on();
-    each_socket(
-        [fd](PolledSocket& polled, bool) { polled.fresh = polled.fresh || polled.fd == fd; });
+    sockets_.take_signal(fd);
   }
 }
 
@@ -425,7 +290,7 @@ bool ZmqLoop::may_sleep() {
 }
 
 void ZmqLoop::sleep() {
-  if (has_unread()) return;
+  if (sockets_.has_unread()) return;
   const Time now = clock_.now();
   Time wait = std::max(next_tick_ - now, Time(0));
   if (!unsent_.empty()) wait = std::min<Time>(wait, kBlockedPause);
@@ -434,15 +299,14 @@ void ZmqLoop::sleep() {
   deeply_ = !streams;
   turn_.unlock();
   if (streams) {
-    wait_briefly(events_.number(), std::min<Time>(wait, kStreamGap));
+    sockets_.wait_briefly(std::min<Time>(wait, kStreamGap));
     wait = Time(0);
   } else if (waiting_work_->wait_behind(wait)) {
     wait = std::max(now + wait - clock_.now(), Time(0));
   }
-  Events events;
-  const auto came =
-      wait_for_events(events_.number(), events,
-                      static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
+  ZmqSockets::Events events;
+  const auto came = sockets_.wait(
+      events, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
   turn_.lock();
   deeply_ = false;
   sleeping_.store(false);
@@ -454,51 +318,15 @@ void ZmqLoop::tick() {
   next_tick_ = now_ + std::clamp<Time>(sessions_.beat_every() / 2, std::chrono::milliseconds(1),
                                        std::chrono::milliseconds(50));
   sessions_.tick();
-  keep_dialers();
-  for (const auto& listener : listeners_) listener->limit_unauthenticated(now_, sessions_.counts());
-  if (zap_) {
-    zap_->look(now_);
-    sessions_.counts().refused_keys = zap_->refused();
-  }
+  sockets_.tick(now_);
   const std::lock_guard lock(mutex_);
   published_counts_ = sessions_.counts();
-}
-
-bool ZmqLoop::receive_from(std::size_t source) {
-  if (source < listeners_.size()) return receive_from(*listeners_[source]);
-  const std::size_t lane = source - listeners_.size();
-  return receive_from(*dialers_[lane / 2], lane % 2);
-}
-
-bool ZmqLoop::receive_from(ZmqListener& listener) {
-  const ReceiveResult came = receive(listener.router(), options_.max_frames + 2, parts_);
-  if (came == ReceiveResult::kNothing) return false;
-  if (came == ReceiveResult::kTooMany || parts_.size() < 2) {
-    ++sessions_.counts().garbage;
-    listener.cut(descriptor_of(parts_.back()));
-    return true;
-  }
-  const std::string route = parts_[0].to_string();
-  sessions_.take({.listener = &listener, .route = route}, std::span(parts_).subspan(1));
-  return true;
-}
-
-bool ZmqLoop::receive_from(ZmqDialer& dialer, std::size_t lane) {
-  if (!dialer.readable(lane)) return false;
-  const ReceiveResult came = receive(*dialer.socket(lane), options_.max_frames + 1, parts_);
-  if (came == ReceiveResult::kNothing) return false;
-  if (came == ReceiveResult::kTooMany) {
-    ++sessions_.counts().garbage;
-    return true;
-  }
-  sessions_.take({.dialer = &dialer, .route = {}, .lane = lane}, parts_);
-  return true;
 }
 
 /// After the first message of a socket, sends what callbacks have sent: a single question is
 /// answered as soon as possible, and answers to many still share parcels.
 void ZmqLoop::answer_first() {
-  if (received_ == 1 && !sessions_.delivers() && !answering_.empty()) send_all();
+  if (sockets_.gave_first() && !sessions_.delivers() && !answering_.empty()) send_all();
 }
 
 void ZmqLoop::send_all() {
@@ -529,20 +357,6 @@ void ZmqLoop::send_all() {
     }
   }
   streaming_ = streaming_ || sent >= kStreamBytes;
-}
-
-void ZmqLoop::keep_dialers() {
-  for (const auto& dialer : dialers_) {
-    if (dialer->too_late(now_)) dialer->give_up(now_);
-    if (dialer->due(now_)) dialer->connect(context_, now_);
-  }
-}
-
-void ZmqLoop::finish() {
-  sessions_.end_all({Code::kUnavailable, "this node stops"});
-  dialers_.clear();
-  listeners_.clear();
-  zap_.reset();
 }
 
 }  // namespace forebay

@@ -3,30 +3,26 @@
 #include <sys/epoll.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <zmq.hpp>
-
 #include "core/base/descriptor.h"
 #include "core/net/zmq/turn_lock.h"
-#include "core/net/zmq/zap_authenticator.h"
 #include "core/net/zmq/zmq_sessions.h"
-#include "core/net/zmq/zmq_socket.h"
+#include "core/net/zmq/zmq_sockets.h"
+#include "core/net/zmq/zmq_standby.h"
 #include "core/net/zmq/zmq_transport.h"
 #include "core/net/zmq/zmq_waiting_work.h"
 
 namespace forebay {
 
-/// The transport: its threads, its sockets and the work that other threads leave for it.
+/// The transport: its threads and the work that other threads leave for them.
 ///
 /// Any thread may call the public methods; they queue work and wake the thread if it sleeps. One of
 /// two threads works; the other one stands by, and takes over when the handler's do_work() takes
@@ -71,66 +67,39 @@ class ZmqLoop final : public ZmqTransport {
   bool send_at_once(const SessionPtr& session);
 
   void run(bool works);
-  bool take_over();
   bool keep_working();
   void help_until(const std::function<bool()>& done);
   bool take_turn(bool is_helped);
-  bool do_handlers_work();
   void begin_turn(bool is_helped);
   bool receive_some();
   void run_orders();
   void sleep();
   bool may_sleep();
-  template <class Visitor>
-  void each_socket(Visitor visit);
-  void watch(int fd) const;
-  bool has_unread();
   void take_events(std::span<const epoll_event> events, bool is_helped);
   void tick();
-  void keep_dialers();
-  void finish();
-
-  bool receive_from(std::size_t source);
-  bool receive_from(ZmqListener& listener);
-  bool receive_from(ZmqDialer& dialer, std::size_t lane);
   void answer_first();
   void send_all();
-  Result<std::string> open(const HostPort& address);
 
   const Options options_;
   const Clock& clock_;
   // Guards sockets and sessions: held by the thread while it works, or by a sender or a waiting
   // thread in its place.
   TurnLock turn_;
-  zmq::context_t context_;
   const Descriptor wake_fd_;
-  const Descriptor events_;  // epoll: of the sockets, of wake_fd_ and of waiting_work_; edges only
   const std::shared_ptr<ZmqWaitingWork> waiting_work_;
 
   mutable std::mutex mutex_;
   std::vector<std::function<void()>> orders_;  // under mutex_, as all below
   std::vector<SessionPtr> announced_;
   TransportCounts published_counts_;
-  bool ended_ = false;
-  std::condition_variable end_;
-  // The piece of the handler's work that the holder of `turn_` does, by number; 0: none. Another
-  // thread makes it 0, under mutex_, to take over.
-  std::atomic<std::uint64_t> in_work_{0};
-  std::atomic<bool> stands_by_{false};  // a thread does
+  ZmqStandby standby_{turn_, mutex_};
   std::atomic<bool> sleeping_{false};
 
   // Accessed by the holder of `turn_` only; sessions_.find(PeerId) by any thread.
-  std::optional<ZapAuthenticator> zap_;
-  std::vector<std::unique_ptr<ZmqListener>> listeners_;
-  std::vector<std::unique_ptr<ZmqDialer>> dialers_;
   ZmqSessions sessions_{options_};
-  std::vector<SessionPtr> answering_;  // have messages that the holder of `turn_` sent
+  ZmqSockets sockets_{options_, sessions_};  // it waits for wake_fd_ and waiting_work_, too
+  std::vector<SessionPtr> answering_;        // have messages that the holder of `turn_` sent
   std::vector<SessionPtr> unsent_;
-  Parts parts_;
-  std::size_t source_ = 0;  // that is received from in this turn: listeners, then dialers' lanes
-  int received_ = 0;        // messages of it
-  std::uint64_t num_works_ = 0;  // of the handler, so far
-  Time worked_{0};               // by the handler for the last of them
   Time now_{0};
   Time next_tick_{0};
   bool stopping_ = false;

@@ -57,9 +57,9 @@ struct ZmqSession {
 /// The sessions of a transport and those that are about to begin: the protocol of wire_header.h,
 /// from Hello to Bye, heartbeats included.
 ///
-/// Owns the sessions; uses the sockets of listeners and dialers, which the loop owns, and tells the
-/// handler about peers and their messages. All calls but find(PeerId) belong to the
-/// thread of the transport, or to a sender or a waiting thread in its place.
+/// Owns the sessions; uses the sockets of listeners and dialers, which ZmqSockets owns, and tells
+/// the handler about peers and their messages. All calls but find(PeerId) belong to the thread of
+/// the transport, or to a sender or a waiting thread in its place.
 class ZmqSessions {
  public:
   using Time = std::chrono::nanoseconds;
