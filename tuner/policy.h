@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -70,6 +72,15 @@ struct Decision {
   double measured = 0;               ///< The measured rate, in splits/s.
   double decide_seconds = 0;         ///< Time to decide.
 };
+
+/// Whether a pipeline that another process describes can be planned on a machine with these limits:
+/// it has stages that may have actors, CPUs and memory.
+inline bool can_be_planned(const PipelineDescription& description, const Limits& limits) {
+  return !description.stages.empty() && std::isfinite(limits.cpus) && limits.cpus > 0 &&
+         limits.memory_bytes > 0 &&
+         std::ranges::all_of(description.stages,
+                             [](const StageDescription& stage) { return stage.max_actors > 0; });
+}
 
 /// Names the part of a decision, as read from a log or a message, that does not have a number for
 /// each of the description's stages, as the decision log calls the part; empty if all parts fit.

@@ -21,6 +21,7 @@ constexpr double kHopeful = 0.88;  // of it, where nodes make more than their co
 constexpr double kFades = 0.99;    // of a rate that was reached, an interval later
 constexpr double kAbove = 1.03;    // times a shared limit's rate is planned for
 constexpr int kSettled = 3;        // intervals after which nodes that came or went are settled
+constexpr double kRuns = 0.5;      // a share of an interval: a trainer that runs less says little
 
 bool same_machine(const PipelineDescription& a, const PipelineDescription& b) {
   const auto same = [](const StageDescription& x, const StageDescription& y) {
@@ -46,22 +47,35 @@ ClusterPlanner::Kept& ClusterPlanner::kept_of(const NodeReport& report) {
       .first->second;
 }
 
-void ClusterPlanner::observe(const ClusterReport& report) {
-  const TrainerReport& trainer = report.trainer;
+void ClusterPlanner::observe_trainer(const TrainerReport& trainer) {
   waited_ = trainer.seconds > 0
                 ? std::clamp(trainer.waited_seconds / trainer.seconds, 0.0, 1 - kLeastBusy)
                 : 0;
+  const double whole = trainer.seconds + trainer.paused_seconds;
+  running_ = whole > 0 ? trainer.seconds / whole : 1;
+}
+
+// A trainer that paused took its splits in the rest of the interval.
+void ClusterPlanner::observe(const ClusterReport& report) {
+  observe_trainer(report.trainer);
+  const bool runs = running_ >= kRuns;
   rate_ = made_ = 0;
   for (const NodeReport& node : report.nodes) {
     Kept& kept = kept_of(node);
+    kept.seen = number_;
     kept.belief.observe(node, waited_ > kFedWait);
-    rate_ += kept.belief.rate();
-    made_ += kept.belief.made();
+    rate_ += kept.belief.rate() / (runs ? running_ : 1);
+    made_ += kept.belief.made() / (runs ? running_ : 1);
   }
   best_rate_ = std::max(rate_, best_rate_ * kFades);
-  if (rate_ <= 0 || trainer.seconds <= 0) return;
+  if (rate_ <= 0 || !runs) return;
   const double demand = rate_ / (1 - waited_);
   demand_ = demand_ > 0 ? demand_ + kNew * (demand - demand_) : demand;
+}
+
+void ClusterPlanner::forget_old_nodes() {
+  std::erase_if(nodes_,
+                [this](const auto& each) { return number_ - each.second.seen > kForgottenAfter; });
 }
 
 std::vector<PlannedNode> ClusterPlanner::planned_nodes(const ClusterReport& report) {
@@ -132,11 +146,12 @@ double ClusterPlanner::able_fed(const std::vector<PlannedNode>& nodes,
   return able;
 }
 
-// Beyond the workers that are here, as many as would make what lacks if they were like these.
+// Beyond the workers that are here, as many as would make what lacks if they were like these, if
+// the trainer waits.
 std::uint32_t ClusterPlanner::worth_having(const ClusterCapability& can) const {
   const std::uint32_t settled = count_.settled();
   const auto here = static_cast<std::uint32_t>(can.workers.size());
-  if (settled < here || can.lacks <= 0 || shared_ > 0) return settled;
+  if (settled < here || can.lacks <= 0 || shared_ > 0 || waited_ <= kFedWait) return settled;
   double all = 0;
   for (const std::size_t k : can.workers) all += can.nodes[k].splits_per_second;
   if (here == 0 || all <= 0) return settled + 1;
@@ -168,7 +183,18 @@ double ClusterPlanner::worth_of_threads(const ClusterReport& report,
 }
 
 // More threads take CPUs from the stages of the trainer's node at once, and in every decision until
-// the model has them; what fewer leave is measured in the next interval.
+// the model has them: what it has shown counts for less from then on, once for each number. What
+// fewer leave is measured in the next interval.
+void ClusterPlanner::take_cpus_for(std::uint32_t threads, const ClusterReport& report,
+                                   std::vector<PlannedNode>& nodes) {
+  const std::uint32_t more = threads - report.trainer.threads;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (!nodes[k].trainer) continue;
+    const double left = take_cpus(nodes[k], more, report.nodes[k].limits);
+    if (threads != taken_for_) nodes_.at(report.nodes[k].name).belief.keep_cpus(left);
+  }
+}
+
 void ClusterPlanner::decide_threads(const ClusterReport& report, std::vector<PlannedNode>& nodes) {
   const TrainerReport& trainer = report.trainer;
   const bool quiet = same_nodes_ >= kSettled && count_.rests();
@@ -177,13 +203,8 @@ void ClusterPlanner::decide_threads(const ClusterReport& report, std::vector<Pla
                                       .value = worth_of_threads(report, nodes),
                                       .fed = waited_ <= kShort,
                                       .quiet = quiet});
-  if (advised_threads_ <= trainer.threads) return;
-  for (std::size_t k = 0; k < nodes.size(); ++k) {
-    if (!nodes[k].trainer) continue;
-    const double left =
-        take_cpus(nodes[k], advised_threads_ - trainer.threads, report.nodes[k].limits);
-    nodes_.at(report.nodes[k].name).belief.keep_cpus(left);
-  }
+  if (advised_threads_ > trainer.threads) take_cpus_for(advised_threads_, report, nodes);
+  taken_for_ = advised_threads_;
 }
 
 CountSeen ClusterPlanner::count_seen(const std::vector<PlannedNode>& nodes,
@@ -196,7 +217,7 @@ CountSeen ClusterPlanner::count_seen(const std::vector<PlannedNode>& nodes,
           .able = able_fed(nodes, can),
           .rate = demand_ > 0 ? std::min(made_, demand_) : made_,
           .waited = waited_,
-          .held = threads_.tries(),
+          .held = threads_.tries() || running_ < kRuns,
           .renewed = threads_.kept()};
 }
 
@@ -210,8 +231,10 @@ std::string ClusterPlanner::reason(const ClusterAdvice& advice, std::size_t work
 }
 
 ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
+  ++number_;
   observe(report);
-  ClusterAdvice advice{.number = ++number_, .demand = demand_};
+  forget_old_nodes();
+  ClusterAdvice advice{.number = number_, .demand = demand_};
   if (report.nodes.empty()) return advice;
   look_for_changes(report);
   std::vector<PlannedNode> nodes = planned_nodes(report);
@@ -227,7 +250,7 @@ ClusterAdvice ClusterPlanner::decide(const ClusterReport& report) {
     if (kept.fed) allocation = kept.belief.safe(std::move(allocation), nodes[k].current);
   }
   advice.fed = plan.fed;
-  advice.workers = worth_having(can);
+  advice.workers = worth_having_.of(worth_having(can));
   advice.threads = advised_threads_;
   advice.splits_per_second = plan.splits_per_second;
   advice.reason = reason(advice, can.workers.size());

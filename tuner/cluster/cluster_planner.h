@@ -8,6 +8,7 @@
 #include "tuner/cluster/cluster_report.h"
 #include "tuner/cluster/joint_plan.h"
 #include "tuner/cluster/node_belief.h"
+#include "tuner/cluster/steady_count.h"
 #include "tuner/cluster/thread_count.h"
 #include "tuner/cluster/worker_count.h"
 
@@ -15,11 +16,14 @@ namespace forebay::tuner {
 
 /// The central tuner: one decision over nodes × stages (design/central_tuner.md).
 ///
-/// Keeps a belief for every node by its name, also while the node is away. Plans with the nodes of
-/// the report; a node that has shown nothing yet is planned with the costs of the others. Pure
+/// Keeps a belief for every node by its name, also while the node is away, for kForgottenAfter
+/// decisions: workers that are started again and again have new names. Plans with the nodes of the
+/// report; a node that has shown nothing yet is planned with the costs of the others. Pure
 /// state: the same reports give the same advice. Not thread-safe.
 class ClusterPlanner {
  public:
+  static constexpr std::uint64_t kForgottenAfter = 2000;
+
   ClusterAdvice decide(const ClusterReport& report);
 
  private:
@@ -27,9 +31,12 @@ class ClusterPlanner {
     NodeBelief belief;
     PipelineDescription description;
     bool fed = true;
+    std::uint64_t seen = 0;  // the number of the last decision that it was planned in
   };
 
   void observe(const ClusterReport& report);
+  void observe_trainer(const TrainerReport& trainer);
+  void forget_old_nodes();
   Kept& kept_of(const NodeReport& report);
   std::vector<PlannedNode> planned_nodes(const ClusterReport& report);
   void share_limits(const ClusterReport& report, std::vector<PlannedNode>& nodes);
@@ -45,15 +52,20 @@ class ClusterPlanner {
   /// Splits/s that the nodes which are fed now could make.
   static double able_fed(const std::vector<PlannedNode>& nodes, const ClusterCapability& can);
   std::uint32_t worth_having(const ClusterCapability& can) const;
+  void take_cpus_for(std::uint32_t threads, const ClusterReport& report,
+                     std::vector<PlannedNode>& nodes);
 
   std::map<std::string, Kept> nodes_;
   WorkerCount count_;
+  SteadyCount worth_having_;
   ThreadCount threads_;
   std::uint32_t advised_threads_ = 0;  // 0: the model keeps its own
+  std::uint32_t taken_for_ = 0;        // threads for which the trainer's node has given CPUs
   std::vector<std::string> names_;     // of the nodes in the last report
   int same_nodes_ = 0;                 // intervals with these nodes, after the first one
   std::uint64_t number_ = 0;
-  double rate_ = 0;       // splits/s of all nodes in the last interval
+  double running_ = 1;    // the trainer's share of the last interval without pauses
+  double rate_ = 0;       // splits/s of all nodes in the last interval, while the trainer ran
   double made_ = 0;       // the same, waiting ones too
   double best_rate_ = 0;  // the most of late, fading
   double waited_ = 0;     // the trainer's share of time

@@ -14,6 +14,7 @@ namespace forebay::tuner {
 struct TrainerReport {
   double seconds = 0;         ///< The interval's length, without pauses.
   double waited_seconds = 0;  ///< Of these, waiting for data.
+  double paused_seconds = 0;  ///< Beside them: checkpoints and evaluation.
   double able = 0;            ///< Splits/s that it trains on while it does not wait; 0: not known.
   std::uint32_t threads = 0;  ///< Of its model, at the interval's end; 0: not known.
   std::uint32_t most_threads = 0;  ///< Its model may have so many; 0: they may not be changed.

@@ -65,6 +65,7 @@ class NodePlanner {
       : node_(node),
         costs_(way < node.ways.size() ? packed(node.costs, node.ways[way]) : node.costs),
         rate_(rate) {
+    best_.allocation = one_each(node.description);
     best_.way = way;
   }
 

@@ -10,7 +10,9 @@ constexpr int kLearning = 4;     // intervals in which the costs alone decide
 constexpr int kSettling = 2;     // intervals after a change that do not count
 constexpr int kJudged = 3;       // intervals that a try is judged by
 constexpr int kLonger = 6;       // the same, where the loss or gain is unclear
+constexpr int kMost = 10;        // of the last intervals whose mean counts
 constexpr int kRest = 20;        // intervals after a try that failed
+constexpr int kHopeless = 20;    // intervals without a split while the trainer waits
 constexpr double kSame = 0.012;  // of the rate: less is noise
 constexpr double kUnclear = 0.05;
 constexpr double kMuch = 0.08;     // of the rate: a loss that ends a try at once
@@ -56,20 +58,39 @@ bool WorkerCount::work_changed(const CountSeen& seen) {
   return departed_ >= 3;
 }
 
+// An interval without a split says nothing of the number: the trainer evaluates, or splits are
+// longer than intervals. But where it waits for long, perhaps the workers that are fed hang.
+std::uint32_t WorkerCount::while_nothing_is_made(const CountSeen& seen) {
+  nothing_ = seen.waited > kStarves ? nothing_ + 1 : 0;
+  const bool same_nodes = begun_ && seen.available == anchor_available_;
+  if (same_nodes && nothing_ < kHopeless) return move_to(now_, trying_, why_);
+  return move_to(seen.available, Trying::kNothing, "nothing is made");
+}
+
+// The mean of a long rest would hide what the last intervals show.
+void WorkerCount::measure(const CountSeen& seen) {
+  if (++intervals_ <= kSettling) return;
+  if (counted_ == kMost) {
+    sum_ /= 2;
+    wait_sum_ /= 2;
+    counted_ /= 2;
+  }
+  sum_ += seen.rate;
+  wait_sum_ += seen.waited;
+  ++counted_;
+}
+
 std::uint32_t WorkerCount::decide(const CountSeen& seen) {
   // What is held is judged anew afterwards; a node that came or went is obeyed at once.
   if (seen.held && begun_ && seen.available == anchor_available_) {
     return move_to(now_, trying_, why_);
   }
-  if (seen.wanted <= 0) return now_ = seen.available;
+  if (seen.wanted <= 0) return while_nothing_is_made(seen);
+  nothing_ = 0;
   if (seen.renewed || work_changed(seen)) begin_anew(seen);
   const std::uint32_t planned = std::min(seen.planned, seen.available);
   if (++age_ <= kLearning) return move_to(planned, Trying::kNothing, "by the costs");
-  if (++intervals_ > kSettling) {
-    sum_ += seen.rate;
-    wait_sum_ += seen.waited;
-    ++counted_;
-  }
+  measure(seen);
   if (rest_ > 0) --rest_;
   const double rate = counted_ > 0 ? sum_ / counted_ : seen.rate;
   const bool lost =

@@ -11,10 +11,11 @@ struct CountSeen {
   std::uint32_t available = 0;  ///< Workers that could be fed.
   double wanted = 0;            ///< Splits/s that the plan wants; 0: nothing is known.
   double demand = 0;            ///< Splits/s that the trainer takes.
-  double able = 0;       ///< Splits/s that the fed nodes could make by the costs; 0: not known.
-  double rate = 0;       ///< Splits/s that all nodes made.
-  double waited = 0;     ///< The share of time in which the trainer waited.
-  bool held = false;     ///< Something else is on trial: the number stays, and nothing is measured.
+  double able = 0;    ///< Splits/s that the fed nodes could make by the costs; 0: not known.
+  double rate = 0;    ///< Splits/s that all nodes made.
+  double waited = 0;  ///< The share of time in which the trainer waited.
+  /// The number stays, and nothing is measured: something else is on trial, or the trainer paused.
+  bool held = false;
   bool renewed = false;  ///< Something else was found that makes this another work.
 };
 
@@ -41,6 +42,8 @@ class WorkerCount {
   enum class Trying : std::uint8_t { kNothing, kFewer, kMore };
 
   std::uint32_t move_to(std::uint32_t workers, Trying trying, const char* why);
+  std::uint32_t while_nothing_is_made(const CountSeen& seen);
+  void measure(const CountSeen& seen);
   void begin_anew(const CountSeen& seen);
   bool work_changed(const CountSeen& seen);
   std::uint32_t judge_fewer(double rate);
@@ -54,9 +57,10 @@ class WorkerCount {
   std::uint32_t before_ = 0;  // the number that is compared with
   double before_rate_ = 0;
   int intervals_ = 0;  // since now_ changed
-  double sum_ = 0;     // of their rates, without the first one
+  double sum_ = 0;     // of the last ones' rates, without those that settle
   double wait_sum_ = 0;
   int counted_ = 0;
+  int nothing_ = 0;    // intervals in a row in which the trainer waited and nothing was made
   int rest_ = 0;       // intervals until something is tried again
   int next_rest_ = 0;  // after the next try that fails
   std::uint32_t step_ = 1;

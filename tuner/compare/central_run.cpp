@@ -86,12 +86,13 @@ void CentralRun::gather() {
 
 TrainerReport CentralRun::trainer_report() {
   const SimTotals now = world_.totals();
-  const double paused = world_.paused_seconds();
+  const double paused =
+      world_.paused_seconds() - std::exchange(paused_before_, world_.paused_seconds());
   const TrainerReport report{
-      .seconds = now.seconds - before_.seconds - (paused - paused_before_),
-      .waited_seconds = now.trainer_wait_seconds - before_.trainer_wait_seconds};
+      .seconds = now.seconds - before_.seconds - paused,
+      .waited_seconds = now.trainer_wait_seconds - before_.trainer_wait_seconds,
+      .paused_seconds = paused};
   before_ = now;
-  paused_before_ = paused;
   return report;
 }
 

@@ -24,6 +24,7 @@ template <class Fields>
 void list(Fields& fields, TrainerReport& value) {
   fields("seconds", value.seconds);
   fields("waited_seconds", value.waited_seconds);
+  fields("paused_seconds", value.paused_seconds);
   fields("able", value.able);
   fields("threads", value.threads);
   fields("most_threads", value.most_threads);
@@ -73,7 +74,7 @@ void list(Fields& fields, CentralDecision& value) {
 
 namespace {
 
-constexpr std::uint64_t kCentralVersion = 2;
+constexpr std::uint64_t kCentralVersion = 3;
 constexpr const char* kCentralKey = "forebay_central";
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;
 
@@ -112,9 +113,11 @@ std::string misfit_of(const CentralDecision& decision) {
   if (decision.advice.nodes.size() != nodes.size()) return "advice: not one for each node";
   for (const NodeReport& node : nodes) {
     const std::size_t stages = nodes.front().description.stages.size();
-    if (stages == 0 || node.description.stages.size() != stages ||
-        node.seen.stages.size() != stages) {
+    if (node.description.stages.size() != stages || node.seen.stages.size() != stages) {
       return "nodes: not the same stages";
+    }
+    if (!can_be_planned(node.description, node.limits)) {
+      return "nodes: " + node.name + ": no stages, actors, CPUs or memory";
     }
   }
   return {};

@@ -77,6 +77,73 @@ TEST_CASE("a node that has shown nothing is planned with the costs of others",
   CHECK(advice.nodes[1].allocation == advice.nodes[0].allocation);
 }
 
+TEST_CASE("a trainer that waits only now and then gets no more workers",
+          "[tuner][cluster_planner]") {
+  ClusterPlanner planner;
+  for (int i = 0; i < 30; ++i) {
+    // Two nodes make 160 splits/s, a little less than 1.05 times what the trainer takes.
+    const double waited = i % 2 == 0 ? 0.02 : 0.1;
+    CHECK(
+        planner.decide(cluster(waited, {report_of("a", 77, 4), report_of("own", 77, 4)})).workers <=
+        1);
+  }
+}
+
+TEST_CASE("a trainer that pauses takes its splits in the rest of the time",
+          "[tuner][cluster_planner]") {
+  ClusterPlanner planner;
+  ClusterReport report = cluster(0, {report_of("a", 10, 1), report_of("own", 10, 1)});
+  report.trainer = {.seconds = 1.6, .paused_seconds = 0.4};
+  CHECK(planner.decide(report).demand == Approx(25));  // 20/s in 0.8 of the time
+  report.trainer = {.seconds = 0.2, .paused_seconds = 1.8};
+  CHECK(planner.decide(report).demand == Approx(25));  // That says nothing.
+}
+
+TEST_CASE("an evaluation changes neither the workers that are fed nor those worth having",
+          "[tuner][cluster_planner]") {
+  ClusterPlanner planner;
+  const auto busy = [](double rate) {
+    return cluster(0,
+                   {report_of("a", rate, 1), report_of("b", rate, 1), report_of("own", rate, 2)});
+  };
+  ClusterAdvice before;
+  for (int i = 0; i < 12; ++i) before = planner.decide(busy(10));
+  CHECK(before.fed == 0);
+  for (int i = 0; i < 5; ++i) {
+    ClusterReport pause = busy(0);
+    pause.trainer = {.paused_seconds = 2};
+    const ClusterAdvice advice = planner.decide(pause);
+    CHECK(advice.fed == before.fed);
+    CHECK(advice.workers == before.workers);
+  }
+}
+
+/// A node whose splits take four times as long.
+NodeReport slow(NodeReport report) {
+  for (StageObservation& stage : report.seen.stages) {
+    stage.working_seconds *= 4;
+    stage.cpu_seconds *= 4;
+    stage.done_seconds *= 4;
+    stage.done_seconds_squared *= 16;
+    stage.done_cpu_seconds *= 4;
+  }
+  return report;
+}
+
+TEST_CASE("what is known of a node stays while it is away, but not for ever",
+          "[tuner][cluster_planner]") {
+  const auto own = report_of("own", 20, 1);
+  const auto expected_after = [&](std::uint64_t away) {
+    ClusterPlanner planner;
+    for (int i = 0; i < 4; ++i) planner.decide(cluster(1.8, {slow(report_of("a", 5, 1)), own}));
+    for (std::uint64_t i = 0; i < away; ++i) planner.decide(cluster(1.8, {own}));
+    // It is back, and has made nothing yet.
+    return planner.decide(cluster(1.8, {report_of("a", 0, 1), own})).nodes[0].splits_per_second;
+  };
+  CHECK(expected_after(ClusterPlanner::kForgottenAfter - 1) == Approx(20).epsilon(0.1));
+  CHECK(expected_after(ClusterPlanner::kForgottenAfter + 1) > 60);
+}
+
 /// The same with `actors` actors that load, which all wait for something without a CPU.
 NodeReport waiting(const std::string& name, double rate, std::uint32_t actors) {
   NodeReport report = report_of(name, rate, 1);

@@ -97,10 +97,20 @@ TEST_CASE("the trainer's node gets room for splits that are early, within its me
 
 TEST_CASE("noise in the costs moves no actors", "[tuner][joint_plan]") {
   std::vector<PlannedNode> nodes = {trainer(8)};
+  nodes[0].costs[1].seconds = 0.3809;  // 10.5 splits/s need 3.9995 actors.
   const Allocation first = planned(nodes, {.demand = 10}).nodes[0].allocation;
+  CHECK(first.actors[1] == 4);
   nodes[0].current = first;
   nodes[0].costs[1].seconds *= 1.001;
   CHECK(planned(nodes, {.demand = 10}).nodes[0].allocation == first);
+}
+
+TEST_CASE("a node whose memory is not known gets an actor a stage", "[tuner][joint_plan]") {
+  std::vector<PlannedNode> nodes = {trainer(8)};
+  nodes[0].limits.memory_bytes = 0;
+  nodes[0].description.stages[0].bytes_per_actor = 1 << 20;
+  CHECK(planned(nodes, {.demand = 10}).nodes[0].allocation.actors ==
+        std::vector<std::uint32_t>{1, 1});
 }
 
 }  // namespace

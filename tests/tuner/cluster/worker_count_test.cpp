@@ -116,9 +116,60 @@ TEST_CASE("workers that make what is expected are not taken from a trainer that 
   }
 }
 
-TEST_CASE("while nothing is made all workers are fed", "[tuner][worker_count]") {
+TEST_CASE("before anything was made all workers are fed", "[tuner][worker_count]") {
   WorkerCount count;
   CHECK(count.decide({.planned = 2, .least = 1, .available = 7}) == 7);
+}
+
+TEST_CASE("an interval without a split changes neither the number nor what is tried",
+          "[tuner][worker_count]") {
+  const bool trying = GENERATE(false, true);
+  WorkerCount count;
+  const Cluster cluster{.needed = 4, .planned = 8};
+  std::uint32_t fed = after(count, cluster, 15, 4);
+  while (count.rests() == trying || (!trying && fed > 4)) fed = count.decide(cluster.seen(fed));
+  CAPTURE(trying, fed);
+  CountSeen nothing = cluster.seen(fed);
+  nothing.wanted = nothing.rate = nothing.waited = 0;
+  for (int i = 0; i < 30; ++i) CHECK(count.decide(nothing) == fed);
+  CHECK(count.rests() != trying);
+  static_cast<void>(after(count, cluster, fed, 60));
+  CHECK(count.settled() == 4);
+}
+
+TEST_CASE("where the trainer waits for long and nothing is made all workers are fed",
+          "[tuner][worker_count]") {
+  WorkerCount count;
+  const Cluster cluster{.needed = 2, .planned = 2};
+  const std::uint32_t fed = after(count, cluster, 15, 10);
+  CHECK(fed == 2);
+  CountSeen nothing = cluster.seen(fed);
+  nothing.wanted = nothing.rate = 0;
+  nothing.waited = 0.9;
+  for (int i = 0; i < 19; ++i) CHECK(count.decide(nothing) == 2);
+  CHECK(count.decide(nothing) == 15);
+  CHECK(count.settled() == 15);
+}
+
+TEST_CASE("a node that came is fed though nothing is made", "[tuner][worker_count]") {
+  WorkerCount count;
+  const Cluster cluster{.needed = 2, .planned = 2};
+  CountSeen nothing = cluster.seen(after(count, cluster, 15, 10));
+  nothing.wanted = nothing.rate = 0;
+  nothing.available = 16;
+  CHECK(count.decide(nothing) == 16);
+}
+
+TEST_CASE("a trainer that begins to wait after a long time gets more workers at once",
+          "[tuner][worker_count]") {
+  WorkerCount count;
+  Cluster cluster{.needed = 4, .planned = 4};
+  std::uint32_t fed = after(count, cluster, 15, 2000);
+  CHECK(fed == 4);
+  cluster.needed = 5;  // Each of them makes less; the trainer would take as much.
+  fed = after(count, cluster, fed, 10);
+  CHECK(fed >= 5);
+  CHECK(after(count, cluster, fed, 60) == 5);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST_CASE("a replay finds other model threads, and a decision in words has them"
 }
 
 TEST_CASE("a line that is no central decision is refused with its number", "[tuner][central_log]") {
-  const std::string header = R"({"forebay_central":2,"command":"train"})";
+  const std::string header = R"({"forebay_central":3,"command":"train"})";
   CHECK(is_central_log(header));
   CHECK_FALSE(is_central_log(R"({"forebay_decisions":1})"));
   CHECK(parse_central_log(header + "\n", "log")->decisions.empty());
@@ -99,6 +99,30 @@ TEST_CASE("a line that is no central decision is refused with its number", "[tun
                                 "\n",
                                 "log"));
   CHECK_FALSE(parse_central_log("", "log"));
+}
+
+TEST_CASE("a central decision for a node that cannot be planned is refused",
+          "[tuner][central_log]") {
+  const test::TempDir dir;
+  CentralLog log = written_log(dir.path() + "/central.jsonl");
+  CentralDecision& decision = log.decisions.front();
+  NodeReport& node = decision.report.nodes[0];
+  switch (GENERATE(range(0, 3))) {
+    case 0:
+      node.limits.memory_bytes = 0;
+      break;
+    case 1:
+      node.limits.cpus = 0;
+      break;
+    default:
+      node.description.stages[0].max_actors = 0;
+  }
+  const std::string text = R"({"forebay_central":3,"command":"train"})"
+                           "\n" +
+                           CentralLogWriter::to_line(decision) + "\n";
+  const auto read = parse_central_log(text, "log");
+  REQUIRE_FALSE(read);
+  CHECK(read.error().message == "log, line 2: nodes: a: no stages, actors, CPUs or memory");
 }
 
 }  // namespace
