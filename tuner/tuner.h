@@ -51,6 +51,8 @@ class Tuner {
   /// Observes, decides, applies. In `advise` it only reports what it would do, and the allocation
   /// at the begin of that mode stays the goal. Off: observes only.
   Decision decide();
+  /// The tuned pipeline is away: drops what it observed, so that the next decision does not see it.
+  void skip() { static_cast<void>(options_.tuned_pipeline.observe()); }
 
   Mode mode() const { return options_.mode; }
   void set_mode(Mode mode);

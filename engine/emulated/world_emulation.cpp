@@ -155,8 +155,10 @@ void WorldEmulation::run_tuned(std::vector<NodePolicies> policies) {
           .fallback = std::move(policies[k].fallback),
           .on_decision = [this, k](const tuner::Decision& made) { note(k, made); }});
     };
-    tuners.push_back(
-        tuner::start_tuner(system, {.make_tuner = make_tuner, .period = spec_.period}));
+    tuners.push_back(tuner::start_tuner(
+        system, {.make_tuner = make_tuner, .period = spec_.period, .present = [this, k] {
+                   return machine_.present(k);
+                 }}));
   }
   watch_run();
   for (const auto& tuner : tuners) {

@@ -16,7 +16,7 @@ Time next_multiple(Time time, Time unit) { return (time / unit + 1) * unit; }
 }  // namespace
 
 TunerActor::TunerActor(const Options& options)
-    : period_(options.period), tuner_(options.make_tuner()) {
+    : period_(options.period), present_(options.present), tuner_(options.make_tuner()) {
   FOREBAY_CHECK(period_ >= kStep);
 }
 
@@ -40,9 +40,14 @@ Status TunerActor::on(const SetMode& order, Context&) {
 
 Status TunerActor::on(const StepDue&, Context& context) {
   const Time cpu_before = thread_cpu_time();
-  tuner_->step();
+  const bool present = is_present();
+  if (present) tuner_->step();
   if (const Time now = since_begin(context); now >= next_decision_) {
-    last_ = tuner_->decide();
+    if (present) {
+      last_ = tuner_->decide();
+    } else {
+      tuner_->skip();
+    }
     next_decision_ = next_multiple(std::max(now, since_begin(context)), period_);
   }
   cpu_ += thread_cpu_time() - cpu_before;

@@ -59,6 +59,8 @@ class TunerActor final : public ActorOf<TunerActor, BeginTuning, SetMode, StepDu
   struct Options {
     std::function<std::unique_ptr<Tuner>()> make_tuner;
     Time period = std::chrono::seconds(2);  ///< At least kStep.
+    /// While false the tuned pipeline is away, and nothing is decided; empty: it always is there.
+    std::function<bool()> present = {};
   };
 
   explicit TunerActor(const Options& options);
@@ -72,10 +74,12 @@ class TunerActor final : public ActorOf<TunerActor, BeginTuning, SetMode, StepDu
   Result<TunerStatus> on(const AskTunerStatus&, Context& context);
 
  private:
+  bool is_present() const { return !present_ || present_(); }
   void wait_for_next_step(Context& context);
   Time since_begin(const Context& context) const;
 
   const Time period_;
+  const std::function<bool()> present_;
   const std::unique_ptr<Tuner> tuner_;
   TimerQueue* timers_ = nullptr;  // the host's; set by BeginTuning, as those below
   TimerQueue::Key step_key_;

@@ -144,6 +144,17 @@ TEST_CASE("every node of an emulated world has a tuner of its own", "[engine][em
   CHECK(tuned.figures.allocation.actors == std::vector<std::uint32_t>{2, 1, 4, 4, 4, 4});
 }
 
+TEST_CASE("nobody decides for a node of an emulated world that is lost", "[engine][emulated]") {
+  PipelineModel model = three_nodes();
+  model.events = {{.at_seconds = 0.1, .node = 1, .present = false}};
+  const EmulationOutcome tuned = emulated({.model = model,
+                                           .allocation = kThreeEach,
+                                           .seconds = 2,
+                                           .policy = "even",
+                                           .period = std::chrono::milliseconds(500)});
+  CHECK(tuned.figures.allocation.actors == std::vector<std::uint32_t>{2, 1, 3, 3, 4, 4});
+}
+
 /// Splits a second under the central tuner over the second half of so many decisions.
 double central_rate(const PipelineModel& model, std::uint64_t decisions,
                     const tuner::WorldMaker& make) {

@@ -95,8 +95,10 @@ TunerActor::Options options_for(RecordingPipeline& tuned_pipeline, const Clock& 
 /// A tuner on a host without threads.
 class TunerFixture {
  public:
-  explicit TunerFixture(std::chrono::nanoseconds period = 2s)
-      : tuner(start_tuner(host, options_for(tuned_pipeline, host.clock(), period))) {
+  explicit TunerFixture(std::chrono::nanoseconds period = 2s) {
+    TunerActor::Options options = options_for(tuned_pipeline, host.clock(), period);
+    options.present = [this] { return is_present; };
+    tuner = start_tuner(host, std::move(options));
     host.deliver_all();
   }
 
@@ -113,6 +115,7 @@ class TunerFixture {
     return answer.wait().value();
   }
 
+  bool is_present = true;
   test::TestHost host;
   RecordingPipeline tuned_pipeline{host.clock()};
   TunerActor::Ref tuner;
@@ -160,6 +163,19 @@ TEST_CASE_METHOD(TunerFixture, "a tuner that is off observes and changes nothing
   REQUIRE(tuner.tell(SetMode{Mode::kOn}));
   pass(4s);
   CHECK(tuned_pipeline.actors > 1);
+}
+
+TEST_CASE("while a tuned pipeline is away nothing is decided, and what it shows is dropped",
+          "[tuner][live]") {
+  TunerFixture fixture(2s);
+  fixture.is_present = false;
+  fixture.pass(4s);
+  CHECK(fixture.tuned_pipeline.observed == Times{2s, 4s});
+  CHECK(fixture.tuned_pipeline.applied.empty());
+  CHECK_FALSE(fixture.status().last);
+  fixture.is_present = true;
+  fixture.pass(2s);
+  CHECK(fixture.status().last->number == 1);
 }
 
 TEST_CASE_METHOD(TunerFixture, "a stopped tuner does not touch its tuned pipeline again",
