@@ -96,10 +96,13 @@ void LivePipeline::follow_memory(std::uint64_t process, std::uint64_t accounted)
   settle_room();
 }
 
+// The tuner, whoever sets the memory, and the program that holds batches settle it.
 void LivePipeline::settle_room() {
-  const std::uint64_t taken = run_.resident_before() + kMemorySlack + beyond_ + held_;
-  const std::uint64_t limit = limits().memory_bytes;
-  run_.pipeline().set_room(limit > taken ? limit - taken : 0);
+  room_([this] {
+    const std::uint64_t taken = run_.resident_before() + kMemorySlack + beyond_ + held_;
+    const std::uint64_t limit = limits().memory_bytes;
+    run_.pipeline().set_room(limit > taken ? limit - taken : 0);
+  });
 }
 
 void LivePipeline::set_prefetch(std::uint32_t batches) {

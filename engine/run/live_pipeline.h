@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/runtime/synchronized.h"
 #include "engine/job/job_spec.h"
 #include "engine/process/machine.h"
 #include "engine/process/machine_watch.h"
@@ -93,6 +94,7 @@ class LivePipeline final : public TunedStages {
   std::atomic<std::uint64_t> memory_;
   MachineWatch machine_;
   std::function<void(const std::string&)> say_;
+  const Synchronized<> room_{};  // the room is computed and set by one thread at a time
   std::atomic<std::uint64_t> held_{0};
   std::atomic<std::uint64_t> beyond_{0};
   std::uint32_t prefetch_;  // as requested
