@@ -149,7 +149,9 @@ void CutPolicy::use_policy_for(const Joins& joins) {
   if (joins == joins_) return;
   auto next = make_(fused(description_, joins));
   if (!next) return search_.adopt(joins_);
-  if (states_.size() < kMostStates) states_[joins_] = inner_->learned_state();
+  if (states_.size() < kMostStates || states_.contains(joins_)) {
+    states_[joins_] = inner_->learned_state();
+  }
   if (const auto state = states_.find(joins); state != states_.end()) {
     (*next)->restore(state->second);
   }
