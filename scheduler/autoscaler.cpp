@@ -35,9 +35,6 @@ constexpr double kOtherDemand = 0.15;
 constexpr double kSameDemand = 0.9;
 constexpr double kCapped = 30;        // seconds after which the launcher is taken to give no more
 constexpr double kCappedIn = 10;      // the same in intervals
-constexpr double kDied = 10;          // seconds until the launcher is asked to replace a worker
-constexpr double kAskLater = 2;       // times the wait before, up to
-constexpr double kAskAtMost = 600;    // seconds
 constexpr double kHealed = 1.15;      // of the ceiling's rate
 constexpr double kLocalFades = 0.98;  // per interval
 
@@ -77,9 +74,7 @@ ScaleDecision Autoscaler::change(std::uint32_t wanted, std::string why) {
   if (wanted == *asked_) return keep(std::move(why));
   asked_ = wanted;
   seconds_ = 0;
-  missing_seconds_ = 0;
-  ask_again_ = kAskAtMost;
-  complete_ = false;
+  missing_.begin();
   settled_ = 0;
   measured_ = 0;
   rate_ = 0;
@@ -133,20 +128,16 @@ Autoscaler::View Autoscaler::view_of(const ScaleInput& input) {
 std::optional<ScaleDecision> Autoscaler::await_workers(const ScaleInput& input) {
   seconds_ += input.seconds;
   const auto here = static_cast<std::uint32_t>(input.workers.size());
+  const bool again = missing_.again(*asked_, here, input.seconds);
   if (here >= *asked_) {
-    missing_seconds_ = 0;
-    ask_again_ = kDied;
-    complete_ = true;
     ++settled_;
     return std::nullopt;
   }
-  missing_seconds_ += input.seconds;
-  if (missing_seconds_ >= ask_again_) {
-    ask_again_ = missing_seconds_ + std::min(kAskAtMost, kAskLater * ask_again_);
+  if (again) {
     return ScaleDecision{*asked_, std::to_string(here) + " of " + count(*asked_) + " are here",
                          true};
   }
-  if (missing_seconds_ < std::max(kCapped, kCappedIn * input.seconds) || input.joining > 0) {
+  if (missing_.seconds() < std::max(kCapped, kCappedIn * input.seconds) || input.joining > 0) {
     settled_ = 0;
     return keep("waits for " + count(*asked_) + ", " + std::to_string(here) + " are here");
   }

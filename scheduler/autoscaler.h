@@ -7,6 +7,7 @@
 #include "scheduler/demand_meter.h"
 #include "scheduler/fewest_search.h"
 #include "scheduler/marginal_gain.h"
+#include "scheduler/missing_workers.h"
 #include "scheduler/scale_input.h"
 
 namespace forebay::scheduler {
@@ -96,10 +97,8 @@ class Autoscaler {
 
   // Since the last change.
   double seconds_ = 0;
-  double missing_seconds_ = 0;  // for how long fewer workers than asked for are here
-  double ask_again_ = 0;        // seconds of absence after which the launcher is asked again
-  bool complete_ = false;       // all of them were here once
-  int settled_ = 0;             // intervals since the last worker came
+  MissingWorkers missing_;
+  int settled_ = 0;  // intervals since the last worker came
 
   int measured_ = 0;      // of those, intervals in which the trainer waited
   double rate_ = 0;       // the mean rate in them

@@ -82,6 +82,27 @@ inline bool can_be_planned(const PipelineDescription& description, const Limits&
                              [](const StageDescription& stage) { return stage.max_actors > 0; });
 }
 
+/// Whether what was learned with one description fits the other: the same stages, with the same
+/// bounds of actors.
+inline bool same_machine(const PipelineDescription& a, const PipelineDescription& b) {
+  return a.max_actors == b.max_actors &&
+         std::ranges::equal(a.stages, b.stages,
+                            [](const StageDescription& x, const StageDescription& y) {
+                              return x.name == y.name && x.max_actors == y.max_actors;
+                            });
+}
+
+/// Why a node keeps its allocation, and how the reasons of its own plan begin, while the policy
+/// that decides for it beside the trainer does not answer.
+inline constexpr std::string_view kUnanswered = "the trainer does not answer";
+inline constexpr std::string_view kAlone = "alone: ";
+
+/// Whether a node made the decision without the policy beside the trainer.
+inline bool made_alone(const Decision& decision) {
+  const std::string& reason = decision.proposal.reason;
+  return reason == kUnanswered || reason.starts_with(kAlone);
+}
+
 /// Names the part of a decision, as read from a log or a message, that does not have a number for
 /// each of the description's stages, as the decision log calls the part; empty if all parts fit.
 inline std::string_view misfit(const Decision& decision, const PipelineDescription& description) {

@@ -33,10 +33,11 @@ double able_between(const TrainerSeen& from, const TrainerSeen& to) {
 }  // namespace
 
 Advised CentralTuner::advise(const AskDecision& ask, std::chrono::nanoseconds now) {
-  if (!nodes_.empty() && nodes_.begin()->first != ask.node &&
-      nodes_.begin()->second.report.description.stages.size() != ask.description.stages.size()) {
-    throw std::runtime_error("has other stages than the other nodes");
-  }
+  const bool has_others = std::ranges::any_of(nodes_, [&](const auto& other) {
+    return other.first != ask.node &&
+           other.second.report.description.stages.size() != ask.description.stages.size();
+  });
+  if (has_others) throw std::runtime_error("has other stages than the other nodes");
   Node& node = nodes_[ask.node];
   node.report = {.name = ask.node,
                  .trainer = ask.node == options_.own,
@@ -59,6 +60,7 @@ tuner::TrainerReport CentralTuner::trainer_report() {
   const auto paused = sums_.paused - before.paused;
   return {.seconds = std::max(0.0, in_seconds(sums_.at - before.at - paused)),
           .waited_seconds = std::max(0.0, in_seconds(sums_.waited - before.waited)),
+          .paused_seconds = std::max(0.0, in_seconds(paused)),
           .able = able_between(before, sums_),
           .threads = sums_.threads,
           .most_threads = sums_.most_threads};
@@ -68,7 +70,8 @@ void CentralTuner::decide(std::chrono::nanoseconds now) {
   decided_ = now;
   std::erase_if(nodes_,
                 [&](const auto& each) { return now - each.second.at > kGone * options_.period; });
-  tuner::ClusterReport report{.at_seconds = in_seconds(now), .trainer = trainer_report()};
+  if (!began_) began_ = now;
+  tuner::ClusterReport report{.at_seconds = in_seconds(now - *began_), .trainer = trainer_report()};
   for (auto& [name, node] : nodes_) {
     report.nodes.push_back(node.report);
     node.report.fresh = false;
@@ -109,22 +112,22 @@ tuner::Proposal CentralPolicy::decide(const tuner::Observation& seen) {
   if (options_.own)
     alone = tuner::ask_safely(*options_.own, options_.question.description, seen, fault);
   if (auto advised = ask_tuners(seen)) {
-    if (silent_ >= kSilent && options_.say) options_.say("the central tuner answers again");
+    if (silent_ >= kSilent && options_.say) options_.say("the trainer's tuner answers again");
     silent_ = 0;
     obey(*advised);
     return std::move(advised->proposal);
   }
   if (++silent_ == kSilent) {
     if (options_.say) {
-      options_.say("the central tuner has been silent for " + std::to_string(kSilent) +
+      options_.say("the trainer's tuner has been silent for " + std::to_string(kSilent) +
                    " periods; this node tunes itself");
     }
     obey({});
   }
   if (silent_ < kSilent || !fault.empty()) {
-    return {.allocation = seen.allocation(), .reason = "the trainer does not answer"};
+    return {.allocation = seen.allocation(), .reason = std::string(tuner::kUnanswered)};
   }
-  alone.reason = "alone: " + alone.reason;
+  alone.reason.insert(0, tuner::kAlone);
   return alone;
 }
 

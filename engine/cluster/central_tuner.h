@@ -37,6 +37,7 @@ class CentralTuner {
 
   /// Takes a node's report, decides if it is time to, and returns the node's advice. `now`: of one
   /// clock.
+  /// Throws if the node has other stages than the others.
   Advised advise(const AskDecision& ask, std::chrono::nanoseconds now);
   void observe(const TrainerSeen& sums) { sums_ = sums; }
 
@@ -53,13 +54,14 @@ class CentralTuner {
   const Options options_;
   tuner::ClusterPlanner planner_;
   std::map<std::string, Node> nodes_;
+  std::optional<std::chrono::nanoseconds> began_;  // when the first decision was made
   std::chrono::nanoseconds decided_{0};
   TrainerSeen sums_;
   TrainerSeen before_;
 };
 
-/// A node's policy: forwards each decision to the tuners beside the trainer, and does what they
-/// say.
+/// A node's policy, whatever `tuner.policy` is: forwards each decision to the tuners beside the
+/// trainer, and does what they say.
 ///
 /// If they do not answer, the current allocation stays; after kSilent periods without an answer the
 /// node's own policy decides, which has seen all observations meanwhile, until they answer again.
@@ -70,6 +72,7 @@ class CentralPolicy final : public tuner::Policy {
 
   struct Options {
     AskDecision question;                     ///< What it asks, without observation and link.
+    std::string name;                         ///< Of the policy that answers: for the log.
     std::function<TunersRef()> tuners;        ///< Returns the tuners as they can be reached now.
     std::unique_ptr<tuner::Policy> own = {};  ///< Decides when they are silent.
     /// Returns what is known of the link, beside what was seen.
@@ -80,7 +83,7 @@ class CentralPolicy final : public tuner::Policy {
 
   explicit CentralPolicy(Options options) : options_(std::move(options)) {}
 
-  std::string_view name() const override { return "central"; }
+  std::string_view name() const override { return options_.name; }
   tuner::Proposal decide(const tuner::Observation& seen) override;
 
  private:

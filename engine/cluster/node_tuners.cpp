@@ -1,13 +1,13 @@
 #include "engine/cluster/node_tuners.h"
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <exception>
 #include <utility>
 
 #include "actors/stage_list.h"
+#include "engine/cluster/node_logs.h"
 #include "tuner/tuner.h"
 
 namespace forebay {
@@ -22,31 +22,14 @@ constexpr int kMostFaults = 3;
 /// The model's plan alone; reads no weights file.
 constexpr const char* kFallback = "intune:no-network";
 
-bool same_machine(const tuner::PipelineDescription& a, const tuner::PipelineDescription& b) {
-  const auto same = [](const tuner::StageDescription& x, const tuner::StageDescription& y) {
-    return x.name == y.name && x.max_actors == y.max_actors;
-  };
-  return a.max_actors == b.max_actors &&
-         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same);
-}
-
 bool sound(const AskDecision& ask) {
-  return !ask.description.stages.empty() && ask.description.stages.size() <= kMostStages &&
-         ask.seen.stages.size() == ask.description.stages.size() && ask.limits.cpus > 0 &&
+  return tuner::can_be_planned(ask.description, ask.limits) &&
+         ask.description.stages.size() <= kMostStages &&
+         ask.seen.stages.size() == ask.description.stages.size() &&
          ask.description.max_prefetch > 0;
 }
 
 }  // namespace
-
-std::string central_log_path(const std::string& run_dir) { return run_dir + "/central.jsonl"; }
-
-std::string node_log_path(const std::string& run_dir, const std::string& node) {
-  std::string name = node;
-  std::replace_if(
-      name.begin(), name.end(),
-      [](unsigned char letter) { return std::isalnum(letter) == 0 && letter != '-'; }, '_');
-  return run_dir + "/decisions-" + name + ".jsonl";
-}
 
 std::string kind_of(const tuner::PipelineDescription& description, const tuner::Limits& limits) {
   return std::to_string(std::lround(limits.cpus)) + "-cpus-" +
@@ -56,7 +39,7 @@ std::string kind_of(const tuner::PipelineDescription& description, const tuner::
 Result<NodeTuners::Node*> NodeTuners::node_of(const AskDecision& ask,
                                               std::chrono::nanoseconds now) {
   const auto found = nodes_.find(ask.node);
-  if (found != nodes_.end() && same_machine(found->second.description, ask.description)) {
+  if (found != nodes_.end() && tuner::same_machine(found->second.description, ask.description)) {
     found->second.heard = now;
     return &found->second;
   }
@@ -166,7 +149,9 @@ Advised NodeTuners::decide(Node& node, const AskDecision& ask, std::chrono::nano
     return central_->advise(ask, now);
   } catch (const std::exception& thrown) {
     node.fault = std::string("central threw: ") + thrown.what();
-    options_.note("the tuner of " + ask.node + ": " + node.fault + "; the model decides there");
+    if (std::exchange(node.noted, node.fault) != node.fault) {
+      options_.note("the tuner of " + ask.node + ": " + node.fault + "; the model decides there");
+    }
     return {.proposal = ask_fallback(node, ask)};
   }
 }
@@ -208,7 +193,9 @@ Status NodeTuners::on(const DecisionTaken& taken, Context&) {
   if (found == nodes_.end()) return {};
   Node& node = found->second;
   if (!tuner::misfit(taken.decision, node.description).empty()) return {};
-  if (taken.decision.number % kKeptEvery == 0) keep_learned(node, taken.decision.number);
+  if (!central_ && taken.decision.number % kKeptEvery == 0) {
+    keep_learned(node, taken.decision.number);
+  }
   if (!node.log || node.log_failed) return {};
   tuner::Decision decision = taken.decision;
   if (!node.fault.empty() && decision.fault.empty()) {

@@ -65,6 +65,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, 
     std::unique_ptr<tuner::Policy> fallback;  // null until it is needed
     int faults = 0;                           // of the policy, in a row
     std::string fault;                        // in the last decision; empty: none
+    std::string noted;                        // the last fault of the central tuner that was said
     std::optional<tuner::DecisionLogWriter> log;
     bool log_failed = false;
     std::chrono::nanoseconds heard{0};  // last
@@ -94,11 +95,5 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, 
 /// Names the kind of a node: its CPUs, and the actors that it may have. What was learned on a node
 /// fits others of its kind.
 std::string kind_of(const tuner::PipelineDescription& description, const tuner::Limits& limits);
-
-/// Returns the path of the log of the central tuner's decisions.
-std::string central_log_path(const std::string& run_dir);
-
-/// Returns the path of the decision log of a node.
-std::string node_log_path(const std::string& run_dir, const std::string& node);
 
 }  // namespace forebay

@@ -88,8 +88,22 @@ scheduler::ScaleInput Scaling::input_of(const scheduler::ClusterStatus& status, 
   return input;
 }
 
+// The central tuner sees only the nodes that are here: a worker that died is replaced, as the
+// autoscaler does it. Those that are not fed make nothing.
+scheduler::ScaleDecision Scaling::as_told(std::uint32_t central,
+                                          const scheduler::ScaleInput& input) {
+  const std::uint32_t workers = std::clamp(central, least_, most_);
+  if (std::exchange(told_, workers) != workers) missing_.begin();
+  const auto here = static_cast<std::uint32_t>(input.workers.size()) + input.joining;
+  const std::string number = std::to_string(workers) + (workers == 1 ? " worker" : " workers");
+  if (missing_.again(workers, here, input.seconds)) {
+    return {workers, std::to_string(here) + " of " + number + " are here", true};
+  }
+  return {workers, "the central tuner wants " + number, false};
+}
+
 void Scaling::look(const scheduler::ClusterStatus& status, const Taken& now,
-                   const std::string& local_node, std::uint32_t central) {
+                   const std::string& local_node, std::optional<std::uint32_t> central) {
   look_at_command(now.at);
   if (!before_) {
     before_ = now;
@@ -101,10 +115,7 @@ void Scaling::look(const scheduler::ClusterStatus& status, const Taken& now,
   const scheduler::ScaleInput input = input_of(status, now, local_node);
   before_ = now;
   scheduler::ScaleDecision decision = autoscaler_.decide(input);
-  if (central > 0) {
-    decision.workers = std::clamp(central, least_, most_);
-    decision.why = "the central tuner wants " + std::to_string(decision.workers) + " workers";
-  }
+  if (central) decision = as_told(*central, input);
   wanted_ = decision.workers;
   keep_needed();
   if (command_.empty() || running_) return;

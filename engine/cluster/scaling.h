@@ -12,6 +12,7 @@
 #include "engine/process/shell_command.h"
 #include "scheduler/autoscaler.h"
 #include "scheduler/cluster_status.h"
+#include "scheduler/missing_workers.h"
 
 namespace forebay {
 
@@ -43,9 +44,9 @@ class Scaling {
   Scaling& operator=(const Scaling&) = delete;
 
   /// `local_node` is the name of the trainer's own worker among the nodes.
-  /// `central`: the number that the central tuner wants; 0: it decides by itself.
+  /// `central`: the number that the central tuner wants; nullopt: it decides by itself.
   void look(const scheduler::ClusterStatus& status, const Taken& now, const std::string& local_node,
-            std::uint32_t central = 0);
+            std::optional<std::uint32_t> central = std::nullopt);
 
   /// Returns the number of workers worth having; nullopt until it is known.
   std::optional<std::uint32_t> wanted() const;
@@ -55,6 +56,7 @@ class Scaling {
  private:
   scheduler::ScaleInput input_of(const scheduler::ClusterStatus& status, const Taken& now,
                                  const std::string& local_node);
+  scheduler::ScaleDecision as_told(std::uint32_t central, const scheduler::ScaleInput& input);
   void ask_for(const scheduler::ScaleDecision& decision, std::chrono::nanoseconds now);
   void look_at_command(std::chrono::nanoseconds now);
   void say_about_command(const std::string& what);
@@ -67,7 +69,9 @@ class Scaling {
   scheduler::Autoscaler autoscaler_;
   const std::uint32_t least_;
   const std::uint32_t most_;
-  std::uint32_t kept_ = 0;  // in the file
+  scheduler::MissingWorkers missing_;       // of those that the central tuner wants
+  std::optional<std::uint32_t> told_ = {};  // by it
+  std::uint32_t kept_ = 0;                  // in the file
   std::optional<Taken> before_;
   std::map<std::uint64_t, std::uint64_t> made_;  // splits of each member at that time
   std::optional<std::uint32_t> asked_;           // with the last command

@@ -115,65 +115,6 @@ Status TrainerNode::open_head() {
   return {};
 }
 
-// On the thread of the tuners' actor.
-void TrainerNode::log_central(const tuner::ClusterReport& seen,
-                              const tuner::ClusterAdvice& advice) {
-  central_workers_ = std::max(1U, advice.workers);
-  thread_advice_->advise(advice.threads);
-  if (!central_log_) return;
-  auto status = central_log_->add({.report = seen, .advice = advice});
-  if (status) return;
-  say_("the central tuner's decisions are not logged any more: " + status.error().message);
-  central_log_.reset();
-}
-
-// What is learned is kept by work and by kind of node, in the head's store.
-void TrainerNode::start_tuners(const std::string& work) {
-  NodeTuners::Options options{.job = job_, .command = command_, .note = say_};
-  if (own_head_.receiver() != nullptr) {
-    const std::string key = "tuner/" + job_.tuner.policy + "/" + work + "/";
-    options.find = [head = own_head_, key](const std::string& kind) {
-      return ask(head, scheduler::FindLearnedState{key + kind}, 500ms).wait().value_or("");
-    };
-    options.keep = [head = own_head_, key](const std::string& kind, const std::string& state) {
-      static_cast<void>(head.tell(scheduler::SaveLearnedState{key + kind, state}));
-    };
-  }
-  if (job_.tuner.policy == kCentralTuner) {
-    thread_advice_.emplace(clock_, job_.tuner.period);
-    options.central = CentralTuner::Options{
-        .period = job_.tuner.period,
-        .own = kLocalNode,
-        .on_decision = [this](const tuner::ClusterReport& seen,
-                              const tuner::ClusterAdvice& advice) { log_central(seen, advice); }};
-    auto log = tuner::CentralLogWriter::create(central_log_path(job_.run.dir), command_);
-    if (log) {
-      central_log_ = std::move(*log);
-    } else {
-      say_("the central tuner's decisions are not logged: " + log.error().message);
-    }
-  }
-  tuners_ = net_->actors().spawn({.name = "tuners"},
-                                 [options] { return std::make_unique<NodeTuners>(options); });
-  net_->node().publish(std::string(kTunersName), TunersRef(tuners_));
-}
-
-// The central tuner does not plan with a node that makes no splits.
-std::unique_ptr<tuner::Policy> TrainerNode::central_policy(const tuner::PolicyContext& context) {
-  if (job_.tuner.policy != kCentralTuner || !job_.cluster.local) return nullptr;
-  auto own = tuner::make_policy("intune:no-network", context);
-  return std::make_unique<CentralPolicy>(
-      CentralPolicy::Options{.question = {.node = kLocalNode,
-                                          .description = context.description,
-                                          .limits = context.limits,
-                                          .seen = {}},
-                             .tuners = [this] { return TunersRef(tuners_); },
-                             .own = own ? std::move(*own) : nullptr,
-                             .link = {},
-                             .obey = {},
-                             .say = say_});
-}
-
 JobRun::Sharing TrainerNode::sharing() {
   return {.dispatch = this,
           .makes_splits = job_.cluster.local,
@@ -236,12 +177,13 @@ Status TrainerNode::begin(JobRun& run) {
   const std::string fingerprint = fingerprint_of(*text);
   run_ = &run;
   taken_before_ = serial_([&] {
-    rows_.emplace(run.pipeline().splits_per_epoch(), run.sizes().rows);
+    const std::uint64_t splits = run.pipeline().splits_per_epoch();
+    rows_.emplace(splits, run.dataset().rows() / std::max<std::uint64_t>(1, splits));
     rows_->begin(run.begin());
     return rows_->taken();
   });
   const std::string work = name_of_work(run);
-  start_tuners(work);
+  tuning_.start(*net_, own_head_, work);
   if (auto status = start_split_client(run, *text, fingerprint); !status) return status;
   serial_([this] {
     begun_ = true;
@@ -354,18 +296,6 @@ void TrainerNode::look() {
   });
 }
 
-TrainerSeen TrainerNode::trainer_seen(double taken) const {
-  const MeteredSource& source = run_->source();
-  return {.at = run_->clock().now(),
-          .waited = source.waited(),
-          .paused = source.paused(),
-          .steps = source.steps(),
-          .worked = source.worked(),
-          .splits = taken - taken_before_,
-          .threads = thread_advice_ ? thread_advice_->threads() : 0,
-          .most_threads = thread_advice_ ? thread_advice_->most() : 0};
-}
-
 void TrainerNode::use(const scheduler::ClusterStatus& status) {
   std::uint64_t elsewhere = 0;
   for (const scheduler::NodeStatus& node : status.nodes) {
@@ -374,14 +304,14 @@ void TrainerNode::use(const scheduler::ClusterStatus& status) {
   run_->pipeline().set_elsewhere(elsewhere);
   check_own_files(status);
   const double taken = serial_([this] { return rows_->taken(); });
-  static_cast<void>(tuners_.tell(trainer_seen(taken)));
+  tuning_.tell(*run_, taken - taken_before_);
   scaling_->look(status,
                  {.at = run_->clock().now(),
                   .splits = taken,
                   .arrived = run_->pipeline().stats().lowest_missing,
                   .waited = run_->source().waited(),
                   .paused = run_->source().paused()},
-                 kLocalNode, central_workers_);
+                 kLocalNode, tuning_.workers());
 }
 
 // Each worker that finds damage refuses the job on its own. If the trainer's own files are damaged,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,10 +13,9 @@
 #include "core/runtime/ticker.h"
 #include "core/store/rocks_store.h"
 #include "engine/cluster/head_location.h"
-#include "engine/cluster/node_tuners.h"
 #include "engine/cluster/scaling.h"
 #include "engine/cluster/split_executors.h"
-#include "engine/cluster/thread_advice.h"
+#include "engine/cluster/trainer_tuning.h"
 #include "engine/cluster/trainer_view.h"
 #include "engine/cluster/use_by_node.h"
 #include "engine/cluster/worker_job.h"
@@ -26,7 +24,6 @@
 #include "scheduler/client/split_client.h"
 #include "scheduler/head/head_actor.h"
 #include "scheduler/worker/worker_actor.h"
-#include "tuner/log/central_log.h"
 
 namespace forebay {
 
@@ -61,11 +58,13 @@ class TrainerNode final : public SplitDispatch,
 
   /// Makes the policy of this node's own stages where one decision is made for all nodes; else
   /// null. Call it after begin().
-  std::unique_ptr<tuner::Policy> central_policy(const tuner::PolicyContext& context);
+  std::unique_ptr<tuner::Policy> central_policy(const tuner::PolicyContext& context) {
+    return tuning_.central_policy(context);
+  }
 
   /// The central tuner's advice on the model's threads; null where every node has a tuner of its
   /// own. Call it after begin().
-  ThreadAdvice* thread_advice() { return thread_advice_ ? &*thread_advice_ : nullptr; }
+  ThreadAdvice* thread_advice() { return tuning_.thread_advice(); }
 
   /// The address that workers join, as "tcp://H:P".
   const std::string& address() const { return address_; }
@@ -78,20 +77,20 @@ class TrainerNode final : public SplitDispatch,
 
  private:
   TrainerNode(const JobSpec& job, std::string command, Say say)
-      : job_(job), command_(std::move(command)), say_(std::move(say)), received_(~std::size_t{0}) {}
+      : job_(job),
+        say_(std::move(say)),
+        received_(~std::size_t{0}),
+        tuning_(job_, std::move(command), say_, clock_) {}
 
   Status open_listener();
   Status open_head();
   Status start_split_client(JobRun& run, const JobText& text, const std::string& fingerprint);
   void start_local_worker();
-  void start_tuners(const std::string& work);
-  void log_central(const tuner::ClusterReport& seen, const tuner::ClusterAdvice& advice);
   void write_address() const;
   void remove_address() const;
   std::optional<scheduler::ClusterStatus> ask_around();
   void look();
   void use(const scheduler::ClusterStatus& status);
-  TrainerSeen trainer_seen(double taken) const;
   void check_own_files(const scheduler::ClusterStatus& status);
   std::string where_splits_are() const;
 
@@ -104,12 +103,12 @@ class TrainerNode final : public SplitDispatch,
   scheduler::SplitClientRef split_client(const std::string&) override { return split_client_; }
 
   const JobSpec& job_;
-  const std::string command_;
   const Say say_;
   SystemClock clock_;
   MemoryBudget received_;  // counts the bytes of received messages that are still in memory
   std::string address_;
   std::string job_id_;
+  TrainerTuning tuning_;
   std::unique_ptr<RocksStore> store_;
   std::unique_ptr<NetworkEndpoint> net_;
   std::optional<HeadLocation> other_head_;  // if the job names a separate head
@@ -118,11 +117,7 @@ class TrainerNode final : public SplitDispatch,
   scheduler::SplitClient::Ref split_client_;
   scheduler::HeadActor::Ref own_head_;  // unless the job names a separate head
   scheduler::WorkerActor::Ref local_worker_;
-  std::optional<tuner::CentralLogWriter> central_log_;  // used by tuners_ once it is spawned
-  NodeTuners::Ref tuners_;
-  std::optional<ThreadAdvice> thread_advice_;      // with the central tuner only
-  std::atomic<std::uint32_t> central_workers_{0};  // that the central tuner wants; 0: not known
-  double taken_before_ = 0;                        // splits that earlier runs took
+  double taken_before_ = 0;  // splits that earlier runs took
   Latch closed_;
   const Synchronized<> serial_{};     // guards the members below
   std::vector<std::uint64_t> early_;  // issued before the split client started

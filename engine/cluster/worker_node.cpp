@@ -219,23 +219,26 @@ TunersRef WorkerNode::tuners() {
   return net_->actor<TunersRef>(place.empty() ? head_->address() : place, kTunersName);
 }
 
-std::unique_ptr<tuner::Policy> WorkerNode::policy_for(const std::string& node, std::uint64_t seed) {
+std::unique_ptr<tuner::Policy> WorkerNode::policy_for(const std::string& name, std::uint64_t seed) {
   tuner::PolicyContext context;
   context.description = tuned_pipeline_->description();
   context.limits = tuned_pipeline_->current().limits;
   context.seed = seed;
   auto own = tuner::make_policy("intune:no-network", context);
-  return std::make_unique<CentralPolicy>(CentralPolicy::Options{
-      .question =
-          {.node = node, .description = context.description, .limits = context.limits, .seen = {}},
-      .tuners = [this] { return tuners(); },
-      .own = own ? std::move(*own) : nullptr,
-      .link =
-          [this](const tuner::Observation&) {
-            return advice_([this]() -> LinkSeen { return link_seen_; });
-          },
-      .obey = [this](const Advised& advised) { obey(advised); },
-      .say = options_.say});
+  return std::make_unique<CentralPolicy>(
+      CentralPolicy::Options{.question = {.node = options_.place.name,
+                                          .description = context.description,
+                                          .limits = context.limits,
+                                          .seen = {}},
+                             .name = name,
+                             .tuners = [this] { return tuners(); },
+                             .own = own ? std::move(*own) : nullptr,
+                             .link =
+                                 [this](const tuner::Observation&) {
+                                   return advice_([this]() -> LinkSeen { return link_seen_; });
+                                 },
+                             .obey = [this](const Advised& advised) { obey(advised); },
+                             .say = options_.say});
 }
 
 tuner::TunerActor::Options WorkerNode::tuning(const JobSpec& job) {
@@ -243,12 +246,13 @@ tuner::TunerActor::Options WorkerNode::tuning(const JobSpec& job) {
   const auto period = std::chrono::duration_cast<tuner::TunerActor::Time>(job.tuner.period);
   const tuner::Mode mode = tuner::mode_named(job.tuner.mode);
   const std::uint64_t seed = job.order.seed;
+  const std::string policy = job.tuner.policy;
   return {.make_tuner =
-              [this, node, mode, seed] {
+              [this, node, mode, seed, policy] {
                 return std::make_unique<tuner::Tuner>(tuner::Tuner::Options{
                     .tuned_pipeline = *tuned_pipeline_,
                     .clock = clock_,
-                    .policy = policy_for(node, seed),
+                    .policy = policy_for(policy, seed),
                     .fallback = nullptr,
                     .mode = mode,
                     .on_decision = [this, node](const tuner::Decision& decision) {

@@ -72,7 +72,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   void make_worker();
   void tune(NodeStages* stages, WorkerJob* job);
   tuner::TunerActor::Options tuning(const JobSpec& job);
-  std::unique_ptr<tuner::Policy> policy_for(const std::string& node, std::uint64_t seed);
+  std::unique_ptr<tuner::Policy> policy_for(const std::string& name, std::uint64_t seed);
   void watch_memory(const NodeStages& stages, std::uint64_t resident);
   void look(const std::function<bool()>& stopped);
   bool is_turned_away_for_long(const scheduler::WorkerStatus& status, std::chrono::nanoseconds now);

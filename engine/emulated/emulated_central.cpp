@@ -54,6 +54,7 @@ std::unique_ptr<tuner::Policy> central_policy_of(std::size_t node, WorldMachine&
                    .description = machine.description_of(node),
                    .limits = machine.current_of(node).limits,
                    .seen = {}},
+      .name = std::string(kCentralTuner),
       .tuners = [tuners] { return tuners; },
       .own = std::move(own),
       .link =

@@ -5,7 +5,7 @@ import signal
 from support.cluster import ClusterScenario, Cluster, Head
 from support.harness import Job, Running, main
 
-SILENT = "the central tuner has been silent for 5 periods; this node tunes itself"
+SILENT = "the trainer's tuner has been silent for 5 periods; this node tunes itself"
 
 
 class Central(ClusterScenario):
@@ -38,9 +38,15 @@ class Central(ClusterScenario):
         self.assertEqual(replayed.status, 0, replayed)
         self.assertEqual(replayed.json["differences"], [])
         self.assertGreater(replayed.json["decisions"], 3)
-        # A node's own log names the joint decision.
-        own = Running(["tune", "show", job.folder / ".forebay" / "decisions-w1.jsonl"], self.folder).wait(30)
+        by_folder = Running(["tune", "replay", job.folder, "--json"], self.folder).wait(30)
+        self.assertEqual(by_folder.json, replayed.json)
+        # A node's own log names the joint decision, which it cannot repeat.
+        node_log = job.folder / ".forebay" / "decisions-w1.jsonl"
+        own = Running(["tune", "show", node_log], self.folder).wait(30)
         self.assertIn("central ", own.out)
+        refused = Running(["tune", "replay", node_log], self.folder).wait(30)
+        self.assertEqual(refused.status, 2, refused)
+        self.assertIn(f"the central tuner made these decisions; replay {log}", refused.err)
 
     def test_a_worker_that_is_killed_leaves_the_plan_and_the_order_stays(self):
         job = self.central(epochs=8)

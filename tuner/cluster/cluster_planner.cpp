@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tuner/cluster/model_cpus.h"
+#include "tuner/policy.h"
 
 namespace forebay::tuner {
 namespace {
@@ -22,13 +23,6 @@ constexpr double kFades = 0.99;    // of a rate that was reached, an interval la
 constexpr double kAbove = 1.03;    // times a shared limit's rate is planned for
 constexpr int kSettled = 3;        // intervals after which nodes that came or went are settled
 constexpr double kRuns = 0.5;      // a share of an interval: a trainer that runs less says little
-
-bool same_machine(const PipelineDescription& a, const PipelineDescription& b) {
-  const auto same = [](const StageDescription& x, const StageDescription& y) {
-    return x.name == y.name && x.max_actors == y.max_actors;
-  };
-  return std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same);
-}
 
 std::string rounded(double value) {
   return std::to_string(static_cast<std::uint64_t>(std::llround(std::max(0.0, value))));

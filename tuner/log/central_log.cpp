@@ -9,6 +9,7 @@
 #include "core/base/text/json_text.h"
 #include "tuner/cluster/cluster_planner.h"
 #include "tuner/log/decision_fields.h"
+#include "tuner/policy.h"
 
 namespace forebay::tuner {
 

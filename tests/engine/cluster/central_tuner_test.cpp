@@ -137,7 +137,8 @@ struct SilencedNode {
   SilencedNode() {
     policy = std::make_unique<CentralPolicy>(
         CentralPolicy::Options{.question = report_from("a"),
-                               .tuners = [] { return TunersRef(); },
+                               .name = "intune",
+                               .tuners = [this] { return tuners; },
                                .own = std::make_unique<Own>(own_saw),
                                .link = {},
                                .obey = [this](const Advised& advised) { fed = advised.fed; },
@@ -145,6 +146,7 @@ struct SilencedNode {
   }
   tuner::Proposal decide() { return policy->decide(report_from("a").seen); }
 
+  TunersRef tuners;  // Nobody, at first.
   int own_saw = 0;
   bool fed = false;  // As the central tuner had told it.
   std::vector<std::string> said;
@@ -164,7 +166,7 @@ TEST_CASE("a node tunes itself after five periods without an answer, and says so
   CHECK(node.fed);           // It takes splits again.
   REQUIRE(node.said.size() == 1);
   CHECK(node.said.front() ==
-        "the central tuner has been silent for 5 periods; this node tunes itself");
+        "the trainer's tuner has been silent for 5 periods; this node tunes itself");
   CHECK(node.decide().reason == "alone: three");
   CHECK(node.said.size() == 1);
 }

@@ -1,9 +1,11 @@
 #include "engine/cluster/node_tuners.h"
 
+#include <limits>
 #include <map>
 #include <stdexcept>
 
 #include "core/runtime/ask.h"
+#include "engine/cluster/node_logs.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test_host.h"
 #include "tuner/policy/policies.h"
@@ -70,6 +72,14 @@ class Tuners {
           return found == kept.end() ? "" : found->second;
         },
         .keep = [this](const std::string& kind, const std::string& state) { kept[kind] = state; }};
+    if (policy == kCentralTuner) {
+      options.central = CentralTuner::Options{
+          .period = 2s,
+          .own = "local",
+          .on_decision = [this](const tuner::ClusterReport& seen, const tuner::ClusterAdvice&) {
+            reports.push_back(seen);
+          }};
+    }
     if (policy == "touchy") {
       options.make = [](std::string_view,
                         const tuner::PolicyContext&) -> Result<std::unique_ptr<tuner::Policy>> {
@@ -86,7 +96,8 @@ class Tuners {
     if (!advised) return pass(advised);
     return std::move(advised->proposal);
   }
-  void tell(DecisionTaken told) {
+  template <class Message>
+  void tell(Message told) {
     REQUIRE(actor_.tell(std::move(told)));
     host_.deliver_all();
   }
@@ -98,6 +109,7 @@ class Tuners {
   const test::TempDir& dir() const { return dir_; }
 
   std::vector<std::string> notes;
+  std::vector<tuner::ClusterReport> reports;  ///< Of a central tuner's decisions.
   Kept kept;
 
  private:
@@ -145,12 +157,87 @@ TEST_CASE("a node that was silent for an hour is forgotten when another one come
   CHECK(tuners.log("w").value().decisions.size() == 2);
 }
 
+TEST_CASE("a node that describes no pipeline on a machine is refused", "[tools][cluster]") {
+  Tuners tuners;
+  AskDecision asked = question("w", 4);
+  switch (GENERATE(range(0, 5))) {
+    case 0:
+      asked.limits.memory_bytes = 0;
+      break;
+    case 1:
+      asked.limits.cpus = 0;
+      break;
+    case 2:
+      asked.limits.cpus = std::numeric_limits<double>::infinity();
+      break;
+    case 3:
+      asked.description.stages[1].max_actors = 0;
+      break;
+    default:
+      asked.seen.stages.pop_back();
+  }
+  CHECK_FALSE(tuners.ask_for(asked));
+  CHECK(tuners.ask_for(question("w", 4)));
+}
+
+TEST_CASE("a central tuner sees what the trainer and all nodes did", "[tools][cluster]") {
+  Tuners tuners("central");
+  REQUIRE(tuners.ask_for(question("local", 4)));
+  tuners.tell(TrainerSeen{.at = 10s, .waited = 1s});
+  tuners.let_pass(2s);
+  REQUIRE(tuners.ask_for(question("w", 4)));
+  tuners.tell(TrainerSeen{.at = 14s, .waited = 2s, .paused = 1s});
+  tuners.let_pass(2s);
+  REQUIRE(tuners.ask_for(question("local", 4)));
+  REQUIRE(tuners.reports.size() == 3);
+  CHECK(tuners.reports.front().at_seconds == 0);
+  const tuner::ClusterReport& last = tuners.reports.back();
+  CHECK(last.at_seconds == 4);
+  CHECK(last.nodes.size() == 2);
+  CHECK(last.trainer.seconds == 3);
+  CHECK(last.trainer.waited_seconds == 1);
+  CHECK(last.trainer.paused_seconds == 1);
+  CHECK(tuners.log("w").value().header.policy == "central");
+}
+
+TEST_CASE("a node that has other stages than the others decides by the model, and says so once",
+          "[tools][cluster]") {
+  Tuners tuners("central");
+  REQUIRE(tuners.ask_for(question("local", 4)));
+  AskDecision other = question("w", 4);
+  other.description.stages.pop_back();
+  other.seen.stages.pop_back();
+  for (int i = 0; i < 3; ++i) {
+    tuners.let_pass(2s);
+    const auto proposed = tuners.ask_for(other);
+    REQUIRE(proposed);
+    CHECK(proposed->allocation.actors.size() == 3);
+  }
+  REQUIRE(tuners.notes.size() == 1);
+  CHECK(tuners.notes.front() ==
+        "the tuner of w: central threw: has other stages than the other nodes; the model decides "
+        "there");
+  // The first node is compared with the others, too.
+  REQUIRE(tuners.ask_for(question("v", 4)));
+  AskDecision changed = question("local", 4);
+  changed.description.stages.pop_back();
+  changed.seen.stages.pop_back();
+  CHECK(tuners.ask_for(changed)->allocation.actors.size() == 3);
+  CHECK(tuners.notes.size() == 2);
+}
+
+TEST_CASE("what no policy has learned is not kept for the next run", "[tools][cluster]") {
+  Tuners tuners("central");
+  REQUIRE(tuners.ask_for(question("local", 4)));
+  for (std::uint64_t i = 1; i <= 10; ++i) tuners.tell(taken("local", i));
+  CHECK(tuners.kept.empty());
+}
+
 TEST_CASE("decisions for a node are logged", "[tools][cluster]") {
   Tuners tuners;
   REQUIRE(tuners.ask_for(question("host/1", 4)));
   tuners.tell(taken("host/1", 1));
   tuners.tell(taken("host/1", 2));
-  CHECK(node_log_path("d", "host/1") == "d/decisions-host_1.jsonl");
   const auto log = tuners.log("host/1").value();
   CHECK(log.header.policy == "even");
   CHECK(log.header.command == "ingest");

@@ -81,7 +81,7 @@ class Trainer {
   std::string asked_now() const { return dir_.read("asked"); }
   std::string needed() const { return dir_.read("tuner/workers"); }
   void let_go() const { dir_.write("go", ""); }
-  std::uint32_t central = 0;  ///< That the central tuner wants; 0: there is none.
+  std::optional<std::uint32_t> central;  ///< That the central tuner wants.
   /// Does not wait for commands from now on.
   void hurry() { held_ = false; }
 
@@ -195,6 +195,27 @@ TEST_CASE("the launcher is asked for the number that the central tuner wants", "
   REQUIRE_FALSE(trainer.said.empty());
   CHECK(trainer.said.front() == "the central tuner wants 5 workers");
   CHECK(trainer.asked() == "5\n3\n");
+}
+
+TEST_CASE("a central tuner that wants no worker starts none", "[tools][cluster]") {
+  Trainer trainer;
+  trainer.central = 0;
+  trainer.seconds(20, 0);
+  CHECK(trainer.asked().empty());
+  CHECK(trainer.wanted == 0U);
+}
+
+TEST_CASE("a worker that dies is replaced where the central tuner counts the workers",
+          "[tools][cluster]") {
+  Trainer trainer;
+  trainer.central = 4;
+  trainer.seconds(5, 4);
+  CHECK(trainer.asked_now().empty());
+  trainer.seconds(9, 3);
+  CHECK(trainer.asked_now().empty());
+  trainer.seconds(3, 3);
+  CHECK(trainer.asked_now() == "4\n");
+  CHECK(trainer.said.back() == "3 of 4 workers are here");
 }
 
 }  // namespace

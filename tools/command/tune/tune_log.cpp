@@ -11,6 +11,8 @@
 
 #include "core/base/text/printable.h"
 #include "core/base/whole_file.h"
+#include "engine/cluster/central_tuner.h"
+#include "engine/cluster/node_logs.h"
 #include "engine/job/job_edit.h"
 #include "engine/job/job_file.h"
 #include "engine/outputs/job_files.h"
@@ -54,18 +56,14 @@ Result<DecisionLog> open_log(const Invocation& invocation) {
 
 /// The decision logs of the last run's workers, by node: those written after the run before.
 std::map<std::string, std::string> node_logs_in(const std::string& run_dir) {
-  constexpr std::string_view kBegin = "decisions-";
-  constexpr std::string_view kEnd = ".jsonl";
   std::map<std::string, std::string> logs;
   std::error_code error;
   std::error_code none_before;
   const auto before = std::filesystem::last_write_time(decision_log_path(run_dir, 1), none_before);
   for (const auto& entry : std::filesystem::directory_iterator(run_dir, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!none_before && entry.last_write_time(error) <= before) continue;
-    if (name.size() <= kBegin.size() + kEnd.size()) continue;
-    if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) continue;
-    logs[name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size())] = entry.path();
+    const auto node = node_of_log(entry.path().filename().string());
+    if (!node || (!none_before && entry.last_write_time(error) <= before)) continue;
+    logs[*node] = entry.path();
   }
   return logs;
 }
@@ -222,9 +220,11 @@ bool same(const Proposal& a, const Proposal& b) {
   return a.allocation == b.allocation && (x == y || (std::isnan(x) && std::isnan(y)));
 }
 
+/// What a worker decided by itself the policy beside the trainer has not seen.
 std::vector<Difference> replay(const DecisionLog& log, tuner::Policy& policy) {
   std::vector<Difference> differences;
   for (const Decision& decision : log.decisions) {
+    if (tuner::made_alone(decision)) continue;
     const bool listened_to = decision.fault.empty();
     try {
       const Proposal now = policy.decide(decision.seen);
@@ -238,11 +238,9 @@ std::vector<Difference> replay(const DecisionLog& log, tuner::Policy& policy) {
   return differences;
 }
 
-/// The text of the central tuner's log that the command names; empty: it names another log.
-std::string central_text(const Invocation& invocation) {
+/// The text of the central tuner's log at `place`; empty: that is another log, or a folder.
+std::string central_text(const std::string& place) {
   constexpr std::size_t kMostLogBytes = std::size_t{1} << 30;
-  if (invocation.arguments.empty()) return {};
-  const std::string& place = invocation.arguments.front();
   std::error_code error;
   if (std::filesystem::is_directory(place, error)) return {};
   std::string text = read_whole(place, kMostLogBytes).value_or("");
@@ -250,7 +248,7 @@ std::string central_text(const Invocation& invocation) {
 }
 
 Exit show_central(const Invocation& invocation, const std::string& text) {
-  auto log = tuner::parse_central_log(text, invocation.arguments.front());
+  auto log = tuner::parse_central_log(text, log_place_of(invocation));
   if (!log) return Exit::refused(log.error());
   const auto to_json = [](const tuner::CentralDecision& each) {
     return JsonObject()
@@ -273,8 +271,8 @@ Exit show_central(const Invocation& invocation, const std::string& text) {
       });
 }
 
-Exit replay_central(const Invocation& invocation, const std::string& text) {
-  auto log = tuner::parse_central_log(text, invocation.arguments.front());
+Exit replay_central(const Invocation& invocation, const std::string& path) {
+  auto log = tuner::parse_central_log(central_text(path), path);
   if (!log) return Exit::refused(log.error());
   const auto differences = tuner::replay(*log);
   const auto to_json = [](const tuner::CentralDifference& each) {
@@ -295,10 +293,21 @@ Exit replay_central(const Invocation& invocation, const std::string& text) {
       });
 }
 
+/// The nodes' logs say what each was told; why, only the log of the decisions for all nodes says.
+Exit replay_of_all_nodes(const Invocation& invocation, const std::string& place) {
+  std::error_code error;
+  if (std::filesystem::is_directory(place, error)) {
+    return replay_central(invocation, central_log_path(run_folder_in(place)));
+  }
+  const std::string beside = std::filesystem::path(place).parent_path().string();
+  return Exit::refused(place + ": the central tuner made these decisions; replay " +
+                       central_log_path(beside.empty() ? "." : beside));
+}
+
 }  // namespace
 
 Exit run_tune_show(const Invocation& invocation) {
-  if (const std::string text = central_text(invocation); !text.empty()) {
+  if (const std::string text = central_text(log_place_of(invocation)); !text.empty()) {
     return show_central(invocation, text);
   }
   auto log = open_log(invocation);
@@ -345,11 +354,11 @@ Exit run_tune_freeze(const Invocation& invocation) {
 }
 
 Exit run_tune_replay(const Invocation& invocation) {
-  if (const std::string text = central_text(invocation); !text.empty()) {
-    return replay_central(invocation, text);
-  }
+  const std::string place = log_place_of(invocation);
+  if (!central_text(place).empty()) return replay_central(invocation, place);
   auto log = open_log(invocation);
   if (!log) return Exit::refused(log.error());
+  if (log->header.policy == kCentralTuner) return replay_of_all_nodes(invocation, place);
   auto policy = policy_of(log->header);
   if (!policy) return Exit::refused(policy.error());
   const auto differences = replay(*log, **policy);
