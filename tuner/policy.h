@@ -82,8 +82,8 @@ inline bool can_be_planned(const PipelineDescription& description, const Limits&
                              [](const StageDescription& stage) { return stage.max_actors > 0; });
 }
 
-/// Whether what was learned with one description fits the other: the same stages, with the same
-/// bounds of actors.
+/// Whether the learned state for one description fits the other: both have the same stages with the
+/// same bounds of actors.
 inline bool same_machine(const PipelineDescription& a, const PipelineDescription& b) {
   return a.max_actors == b.max_actors &&
          std::ranges::equal(a.stages, b.stages,

@@ -60,8 +60,8 @@ class CentralTuner {
   TrainerSeen before_;
 };
 
-/// A node's policy, whatever `tuner.policy` is: forwards each decision to the tuners beside the
-/// trainer, and does what they say.
+/// A node's policy with every `tuner.policy`: asks the tuners beside the trainer for each decision,
+/// and applies their answer.
 ///
 /// If they do not answer, the current allocation stays; after kSilent periods without an answer the
 /// node's own policy decides, which has seen all observations meanwhile, until they answer again.
@@ -75,7 +75,7 @@ class CentralPolicy final : public tuner::Policy {
     std::string name;                         ///< Of the policy that answers: for the log.
     std::function<TunersRef()> tuners;        ///< Returns the tuners as they can be reached now.
     std::unique_ptr<tuner::Policy> own = {};  ///< Decides when they are silent.
-    /// Returns what is known of the link, beside what was seen.
+    /// Returns the state of the link at the time of an observation.
     std::function<LinkSeen(const tuner::Observation&)> link = {};
     std::function<void(const Advised&)> obey = {};  ///< Applies advice other than the allocation.
     std::function<void(const std::string&)> say = {};  ///< Reports silence, and its end.

@@ -70,7 +70,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, 
     bool log_failed = false;
     std::chrono::nanoseconds heard{0};  // last
   };
-  /// What was learned on nodes of a kind: by the node that has decided most often in this run.
+  /// The learned state of a kind of nodes: that of the node with the most decisions in this run.
   struct Learned {
     std::string state;
     std::uint64_t decisions = 0;
@@ -92,7 +92,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, 
   std::map<std::string, Learned> learned_;  // by kind
 };
 
-/// Names the kind of a node: its CPUs, and the actors that it may have. What was learned on a node
+/// Names the kind of a node: its CPUs, and the actors that it may have. The learned state of a node
 /// fits others of its kind.
 std::string kind_of(const tuner::PipelineDescription& description, const tuner::Limits& limits);
 

@@ -96,7 +96,7 @@ void LivePipeline::follow_memory(std::uint64_t process, std::uint64_t accounted)
   settle_room();
 }
 
-// The tuner, whoever sets the memory, and the program that holds batches settle it.
+// Called by the tuner, by the user who sets the memory, and by the program that holds batches.
 void LivePipeline::settle_room() {
   room_([this] {
     const std::uint64_t taken = run_.resident_before() + kMemorySlack + beyond_ + held_;

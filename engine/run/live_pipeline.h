@@ -39,8 +39,8 @@ class LivePipeline final : public TunedStages {
   LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus,
                MachineWatch::Read read = machine_limits, Cuts cuts = Cuts::kOfJob);
 
-  /// Sets the function that is told, on the tuner's thread, that others have changed what this
-  /// process may use. Call it before the first tick().
+  /// Sets the function that reports, on the tuner's thread, that others have changed the limits of
+  /// this process. Call it before the first tick().
   void report_to(std::function<void(const std::string&)> say) { say_ = std::move(say); }
 
   tuner::Limits limits() const;

@@ -5,9 +5,9 @@
 
 namespace forebay::tuner {
 
-/// Makes a number steady that is computed anew in each interval from what was measured: it rises or
-/// falls once it has been computed higher, or lower, for some intervals in a row, and then by as
-/// little as any of these say. A value.
+/// Makes a number steady that is computed anew in each interval from noisy measurements: it rises
+/// or falls once the computed number has been higher, or lower, for some intervals in a row, and
+/// then to the nearest of their numbers. A value.
 class SteadyCount {
  public:
   static constexpr int kHigher = 2;  ///< Intervals: a trainer that waits is helped soon.

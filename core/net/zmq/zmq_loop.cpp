@@ -294,7 +294,7 @@ void ZmqLoop::sleep() {
   const Time now = clock_.now();
   Time wait = std::max(next_tick_ - now, Time(0));
   if (!unsent_.empty()) wait = std::min<Time>(wait, kBlockedPause);
-  const bool streams = std::exchange(streaming_, false);  // Messages sent meanwhile wake nobody.
+  const bool streams = std::exchange(streaming_, false);  // Messages sent meanwhile wake no thread.
   if (!streams && !may_sleep()) wait = Time(0);
   deeply_ = !streams;
   turn_.unlock();

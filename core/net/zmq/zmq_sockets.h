@@ -47,13 +47,13 @@ class ZmqSockets {
   void hang_up(const std::string& address);
   void close_all();
 
-  /// Reads what has happened to connections, and lets receive_next() begin with the first socket.
+  /// Reads the events of connections, and lets receive_next() begin with the first socket.
   void begin_turn(Time now);
   /// Gives the sessions the next message of this turn; false if there are no more.
   bool receive_next();
   /// Whether the last message was the first one that its socket gave in this turn.
   bool gave_first() const { return received_ == 1; }
-  /// Connects and gives up what is due, and limits connections without a session.
+  /// Lets dialers connect and give up when it is time, and limits connections without a session.
   void tick(Time now);
 
   /// Waits for the descriptor, too; for edges only, as for those of the sockets.

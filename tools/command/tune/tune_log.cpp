@@ -293,7 +293,7 @@ Exit replay_central(const Invocation& invocation, const std::string& path) {
       });
 }
 
-/// The nodes' logs say what each was told; why, only the log of the decisions for all nodes says.
+/// Only the log of the decisions for all nodes holds all that they rest on.
 Exit replay_of_all_nodes(const Invocation& invocation, const std::string& place) {
   std::error_code error;
   if (std::filesystem::is_directory(place, error)) {
