@@ -99,9 +99,8 @@ class Driver {
         return;
       }
       if (step == kStepsPerPeriod) return;
-      for (std::size_t i = 0; i < tuners_.size(); ++i) {
-        if (is_present(i)) tuners_[i]->step();
-      }
+      // A limit that falls while a part is away holds when it is back.
+      for (const auto& tuner : tuners_) tuner->step();
     }
   }
 

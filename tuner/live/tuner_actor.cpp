@@ -41,7 +41,7 @@ Status TunerActor::on(const SetMode& order, Context&) {
 Status TunerActor::on(const StepDue&, Context& context) {
   const Time cpu_before = thread_cpu_time();
   const bool present = is_present();
-  if (present) tuner_->step();
+  tuner_->step();  // A limit that falls while the pipeline is away holds when it is back.
   if (const Time now = since_begin(context); now >= next_decision_) {
     if (present) {
       last_ = tuner_->decide();

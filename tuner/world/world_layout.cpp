@@ -4,6 +4,17 @@
 #include <cmath>
 
 namespace forebay::tuner {
+namespace {
+
+/// Whether the node has a link, or an event gives it one.
+bool may_have_link(const PipelineModel& model, std::size_t node) {
+  return nodes_of(model)[node].has_link() ||
+         std::ranges::any_of(model.events, [node](const ModelEvent& event) {
+           return event.node == node && event.link_rate;
+         });
+}
+
+}  // namespace
 
 std::vector<NodeModel> nodes_of(const PipelineModel& model) {
   if (!model.nodes.empty()) return model.nodes;
@@ -33,7 +44,7 @@ PipelineDescription node_description(const PipelineModel& model, std::size_t ind
   PipelineDescription description = description_of(own);
   if (node.trainer) return description;
   // A split that has left is on the link, which has a queue's room; without one it is gone.
-  if (node.has_link()) {
+  if (may_have_link(model, index)) {
     description.fixed_bytes += model.queue_splits * description.prefetch_item_bytes;
   }
   description.prefetch_item_bytes = 0;

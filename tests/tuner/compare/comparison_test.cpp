@@ -155,6 +155,22 @@ TEST_CASE("the central tuner decides for all nodes of a world", "[tuner][compare
   CHECK(runs[0].nodes[1].share == Approx(1.0 / 3).epsilon(0.05));
 }
 
+TEST_CASE("a limit that falls while a node is away holds when it is back", "[tuner][compare]") {
+  PipelineModel world = two_stages("away");
+  for (StageModel& stage : world.stages) stage.bytes_per_actor = 10'000;
+  world.nodes = {{.name = "own", .cpus = 4, .memory_bytes = 1'000'000, .trainer = true},
+                 {.name = "b", .cpus = 8, .memory_bytes = 100'000}};
+  world.events = {{.at_seconds = 10, .node = 1, .present = false},
+                  {.at_seconds = 12, .memory_bytes = 40'000, .node = 1},
+                  {.at_seconds = 30, .node = 1, .present = true}};
+  ComparisonOptions options = options_of({world}, {"intune:no-network"});
+  options.seeds = 1;
+  options.decisions = 30;
+  const auto runs = *compare(std::move(options));
+  REQUIRE(runs.size() == 1);
+  CHECK_FALSE(runs.front().out_of_memory);
+}
+
 TEST_CASE("a world that cannot be started ends a comparison with its name", "[tuner][compare]") {
   ComparisonOptions options = options_of({two_stages("p"), two_nodes()}, {"greedy"});
   options.seeds = 1;

@@ -28,6 +28,17 @@ TEST_CASE("what is on a link counts on its node, what is prefetched on the train
   CHECK(line_names(model) == std::vector<std::string>{"a.load", "a.udf", "b.load", "b.udf"});
 }
 
+TEST_CASE("memory for a link is kept from the start where an event brings the link",
+          "[tuner][world]") {
+  PipelineModel model = linked_nodes();
+  model.nodes[1].link_rate = 0;
+  CHECK(node_description(model, 1).fixed_bytes == 14'000'000);
+  model.events = {{.at_seconds = 40, .node = 0, .link_rate = 3e6}};
+  CHECK(node_description(model, 1).fixed_bytes == 14'000'000);
+  model.events[0].node = 1;
+  CHECK(node_description(model, 1).fixed_bytes == 18'000'000);
+}
+
 TEST_CASE("an allocation is legal if it fits into every node", "[tuner][world]") {
   const PipelineModel model = linked_nodes();
   CHECK(fits(model, {.actors = {9, 9, 1, 1}, .prefetch = 60}));
