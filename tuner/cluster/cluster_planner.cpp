@@ -13,6 +13,7 @@ namespace {
 constexpr double kShort = 0.05;      // a share from which more room for early splits is worth it
 constexpr double kEarlyFill = 0.25;  // of the prefetch
 constexpr double kMoreRoom = 2;      // times the prefetch
+constexpr double kNoPlaces = 0.6;    // of the time of the actors that begin splits
 constexpr double kLeastBusy = 0.02;  // of an interval
 constexpr double kNew = 0.5;         // weight of an interval in the demand
 constexpr double kReached = 0.97;    // of what the costs allow: noise takes the rest
@@ -26,6 +27,12 @@ constexpr double kRuns = 0.5;      // a share of an interval: a trainer that run
 
 std::string rounded(double value) {
   return std::to_string(static_cast<std::uint64_t>(std::llround(std::max(0.0, value))));
+}
+
+/// Whether no split may begin for most of the time: all places for early ones are taken.
+bool has_no_places(const Observation& seen) {
+  const StageObservation& first = seen.stages.front();
+  return first.input_wait_seconds > kNoPlaces * first.actor_seconds;
 }
 
 }  // namespace
@@ -124,7 +131,8 @@ double ClusterPlanner::shared_rate(const ClusterReport& report,
 double ClusterPlanner::held_back(const ClusterReport& report) {
   for (const NodeReport& node : report.nodes) {
     if (!node.trainer || !node.fresh) continue;
-    const bool early = waited_ > kShort && node.seen.prefetch_fill > kEarlyFill;
+    const bool waits = node.seen.prefetch_fill > kEarlyFill || has_no_places(node.seen);
+    const bool early = waited_ > kShort && waits;
     if (early) prefetch_ = std::max(prefetch_, kMoreRoom * node.seen.prefetch);
     prefetch_ = std::min(prefetch_, static_cast<double>(node.description.max_prefetch));
   }

@@ -206,11 +206,25 @@ TEST_CASE("early splits get more room while the trainer waits for the next one",
   own.description.max_prefetch = 100;
   own.seen.prefetch = 8;
   own.seen.prefetch_fill = 0.1;
+  own.seen.stages[0].input_wait_seconds = 0;
   CHECK(planner.decide(cluster(1, {own})).nodes[0].allocation.prefetch < 16);
   own.seen.prefetch_fill = 0.5;
   CHECK(planner.decide(cluster(1, {own})).nodes[0].allocation.prefetch == 16);
   own.seen.prefetch = 64;
   CHECK(planner.decide(cluster(1, {own})).nodes[0].allocation.prefetch == 100);
+}
+
+TEST_CASE("a trainer that waits while no split may begin gets more places for early ones",
+          "[tuner][cluster_planner]") {
+  ClusterPlanner planner;
+  NodeReport own = report_of("own", 2, 1);  // Its actors wait for input nearly all the time.
+  own.description.prefetch_item_bytes = 1 << 10;
+  own.description.max_prefetch = 100;
+  own.seen.prefetch = 1;
+  CHECK(planner.decide(cluster(0, {own})).nodes[0].allocation.prefetch == 1);  // Nor the trainer.
+  CHECK(planner.decide(cluster(1, {own})).nodes[0].allocation.prefetch == 2);
+  own.seen.prefetch = 2;
+  CHECK(planner.decide(cluster(1, {own})).nodes[0].allocation.prefetch == 4);
 }
 
 TEST_CASE("a node whose splits wait for its link packs them", "[tuner][cluster_planner]") {
