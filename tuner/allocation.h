@@ -16,6 +16,8 @@ struct StageDescription {
   std::uint64_t bytes_per_actor = 0;  ///< Of one actor: input, working space, largest result.
   /// 0: the actors of the stage before can do its work, too (tuner/fused_stages.h); else 1.
   std::uint32_t least_actors = 1;
+  /// Its actors call a user's functions, which take memory that no description knows.
+  bool calls_user_code = false;
 };
 
 /// The declared properties of a pipeline: its stages in order and their memory. A value.

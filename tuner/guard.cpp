@@ -8,14 +8,6 @@
 namespace forebay::tuner {
 namespace {
 
-/// Bytes that the pipeline's account may use: the limit less the bytes that the kernel counts
-/// beyond the account.
-std::uint64_t room(const CurrentState& now) {
-  const std::uint64_t beyond =
-      now.resident_bytes > now.memory_bytes ? now.resident_bytes - now.memory_bytes : 0;
-  return now.limits.memory_bytes > beyond ? now.limits.memory_bytes - beyond : 0;
-}
-
 /// `wanted`, with at most the current number of actors in each stage.
 Allocation without_growth(const PipelineDescription& description, Allocation wanted,
                           const CurrentState& now) {
@@ -50,8 +42,8 @@ std::vector<std::uint32_t> staying(const PipelineDescription& description, const
 
 /// The next allocation on the way to `target`; all actors and items count that have yet to go.
 Allocation step_towards(const PipelineDescription& description, const Allocation& target,
-                        const CurrentState& now) {
-  const Bounds bounds{description.max_actors, room(now)};
+                        const CurrentState& now, std::uint64_t bytes) {
+  const Bounds bounds{description.max_actors, bytes};
   Allocation alive = shaped(description, now.allocation());
   Allocation next = without_growth(description, target, now);
   next.prefetch = std::min(alive.prefetch, target.prefetch);
@@ -82,6 +74,39 @@ bool nearly_full(const CurrentState& now) {
 Guard::Guard(PipelineDescription description)
     : description_(std::move(description)), goal_(one_each(description_)) {}
 
+std::uint32_t Guard::user_actors(const CurrentState& now) const {
+  std::uint32_t actors = 0;
+  for (std::size_t i = 0; i < description_.stages.size(); ++i) {
+    if (!description_.stages[i].calls_user_code) continue;
+    actors += i < now.actors.size() ? now.actors[i] : 0;
+    actors += i < now.leaving.size() ? now.leaving[i] : 0;
+  }
+  return actors;
+}
+
+// A function may take its memory for the time of a call only, or keep it: the most counts.
+void Guard::learn(const CurrentState& now) {
+  const std::uint32_t actors = user_actors(now);
+  if (actors == 0 || now.process_bytes <= now.memory_bytes) return;
+  user_bytes_ = std::max(user_bytes_, (now.process_bytes - now.memory_bytes) / actors);
+}
+
+PipelineDescription Guard::with_user_bytes() const {
+  PipelineDescription description = description_;
+  for (StageDescription& stage : description.stages) {
+    if (stage.calls_user_code) stage.bytes_per_actor += user_bytes_;
+  }
+  return description;
+}
+
+/// Bytes that the pipeline's account and users' functions may use: the limit less the bytes that
+/// the kernel counts beyond both.
+std::uint64_t Guard::room(const CurrentState& now) const {
+  const std::uint64_t known = now.memory_bytes + user_actors(now) * user_bytes_;
+  const std::uint64_t beyond = now.resident_bytes > known ? now.resident_bytes - known : 0;
+  return now.limits.memory_bytes > beyond ? now.limits.memory_bytes - beyond : 0;
+}
+
 Verdict Guard::admit(const Allocation& proposal, const CurrentState& now) {
   Verdict verdict;
   const Allocation whole = shaped(description_, proposal);
@@ -93,7 +118,7 @@ Verdict Guard::admit(const Allocation& proposal, const CurrentState& now) {
   const Allocation few = fitted(description_, whole, {description_.max_actors, UINT64_MAX});
   note(description_, whole, few, "max_actors " + std::to_string(description_.max_actors),
        verdict.changes);
-  verdict.goal = fitted(description_, few, {description_.max_actors, room(now)});
+  verdict.goal = fitted(with_user_bytes(), few, {description_.max_actors, room(now)});
   note(description_, few, verdict.goal, "memory", verdict.changes);
   if (nearly_full(now)) {
     const Allocation fit =
@@ -105,10 +130,11 @@ Verdict Guard::admit(const Allocation& proposal, const CurrentState& now) {
 }
 
 Allocation Guard::step(const CurrentState& now) const {
-  const Bounds bounds{description_.max_actors, room(now)};
-  Allocation target = fitted(description_, goal_, bounds);
-  if (nearly_full(now)) target = without_growth(description_, std::move(target), now);
-  return step_towards(description_, target, now);
+  const PipelineDescription description = with_user_bytes();
+  const std::uint64_t bytes = room(now);
+  Allocation target = fitted(description, goal_, {description.max_actors, bytes});
+  if (nearly_full(now)) target = without_growth(description, std::move(target), now);
+  return step_towards(description, target, now, bytes);
 }
 
 }  // namespace forebay::tuner

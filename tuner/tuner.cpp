@@ -74,6 +74,7 @@ void Tuner::step() {
 
 void Tuner::lead() {
   const CurrentState now = options_.tuned_pipeline.current();
+  guard_.learn(now);
   const Allocation next = guard_.step(now);
   if (next != now.allocation()) options_.tuned_pipeline.apply(next);
 }

@@ -52,6 +52,7 @@ tuner::PipelineDescription description_of(const WorkerPipeline::Options& options
   description.rows_per_split = options.rows_per_split;
   description.prefetch_item_bytes = sizes.usual_split;
   description.fixed_bytes += options.job.stages.size() * sizes.usual_split + bytes_of_split(sizes);
+  mark_user_code(description, options.stages.plan());
   return description;
 }
 

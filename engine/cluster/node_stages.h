@@ -97,7 +97,8 @@ class NodeStages final : StageOwner {
   std::vector<std::byte> sample() const;
   BufferPool& buffers() { return buffers_; }
   /// Resident bytes of the child processes of its actors now. Any thread.
-  std::uint64_t child_bytes() const { return options_.run.plan().child_bytes(); }
+  std::uint64_t child_bytes() const { return plan().child_bytes(); }
+  const TransformPlan& plan() const { return options_.run.plan(); }
 
   /// The smallest `room` with which the stages can work.
   static std::uint64_t least_room_of(const JobRun& run);

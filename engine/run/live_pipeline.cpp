@@ -49,6 +49,7 @@ tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job,
   description.fixed_bytes += 2 * sizes.held + window_for(least, least, sizes) -
                              least * sizes.usual_split + sizes.cutting + sizes.batch;
   description.rows_per_split = sizes.rows;
+  mark_user_code(description, run.plan());
   return description;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "actors/sizing.h"
@@ -63,6 +64,17 @@ tuner::PipelineDescription describe_stages(const JobSpec& job, double cpus,
       job.max_actors > 0 ? job.max_actors : std::max(usual, job.pipeline.total_actors()));
   description.fixed_bytes = resident_before + kMemorySlack + kOtherActors * kThreadBytes;
   return description;
+}
+
+void mark_user_code(tuner::PipelineDescription& description, const TransformPlan& plan) {
+  constexpr std::string_view kOp = "udf";
+  for (const PlannedStep& step : plan.as_run()) {
+    if (step.name != kOp) continue;
+    for (tuner::StageDescription& group : description.stages) {
+      const std::vector<std::string> stages = tuner::stages_in(group.name);
+      if (std::ranges::find(stages, step.stage) != stages.end()) group.calls_user_code = true;
+    }
+  }
 }
 
 std::string changed_limits(const tuner::Limits& before, const tuner::Limits& now) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/pipeline.h"
+#include "actors/transform/transform.h"
 #include "core/data/buffer_pool.h"
 #include "engine/job/job_spec.h"
 #include "tuner/tuned_pipeline.h"
@@ -117,6 +118,9 @@ class TunedStages : public tuner::TunedPipeline {
   Samples samples_;
   std::chrono::nanoseconds buffers_returned_{0};  // time of the last return
 };
+
+/// Marks the stages whose actors call users' functions in this process.
+void mark_user_code(tuner::PipelineDescription& description, const TransformPlan& plan);
 
 /// Describes the stages of a job, with a group as one stage, and the memory that the process uses
 /// beside splits and batches; leaves out the prefetch, and the memory of queues. All stages have at

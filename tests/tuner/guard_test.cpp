@@ -134,6 +134,44 @@ TEST_CASE("resident memory beyond the accounted memory is subtracted from the li
   CHECK(guard.admit({{9}, 1}, now).goal.actors[0] == 6);
 }
 
+TEST_CASE("an actor that calls a user's function counts with the most that such actors took",
+          "[tuner][guard]") {
+  PipelineDescription description = line({10, 10}, 0, 100);
+  description.stages[1].calls_user_code = true;
+  Guard guard(description);
+  CurrentState now = current({1, 1}, 1000);
+  now.memory_bytes = now.process_bytes = now.resident_bytes = 120;
+  guard.learn(now);
+  CHECK(guard.admit({{1, 9}, 1}, now).goal == Allocation{{1, 9}, 1});
+  now.process_bytes = now.resident_bytes = 320;  // During a call of one of two actors.
+  now.leaving = {0, 1};
+  guard.learn(now);
+  now.process_bytes = now.resident_bytes = 120;  // The call has ended.
+  now.leaving = {0, 0};
+  guard.learn(now);
+  // 100 + 10 + 8 * (10 + 100) = 990.
+  const Verdict verdict = guard.admit({{1, 9}, 1}, now);
+  CHECK(verdict.goal == Allocation{{1, 8}, 1});
+  REQUIRE(verdict.changes.size() == 1);
+  CHECK(verdict.changes[0] == "s1 9 -> 8: memory");
+  CHECK(guard.step(now) == Allocation{{1, 8}, 1});
+  // What eight actors keep is counted once.
+  now.actors = {1, 8};
+  now.memory_bytes = 190;
+  now.process_bytes = now.resident_bytes = 190 + 800;
+  CHECK(guard.step(now) == Allocation{{1, 8}, 1});
+}
+
+TEST_CASE("memory beyond the account is no function's where none is called", "[tuner][guard]") {
+  Guard guard(line({10}, 0, 100));
+  CurrentState now = current({1}, 1000);
+  now.memory_bytes = 110;
+  now.process_bytes = now.resident_bytes = 510;
+  guard.learn(now);
+  now.process_bytes = now.resident_bytes = 110;
+  CHECK(guard.admit({{90}, 1}, now).goal == Allocation{{90}, 1});
+}
+
 TEST_CASE("from nine tenths of the limit on no stage gets another actor, for any account",
           "[tuner][guard]") {
   Guard guard(line({10, 10}, 10));
