@@ -12,10 +12,8 @@
 
 namespace {
 
-int report(forebay::Exit exit) {
-  if (!forebay::flush_stdout() && exit.status == 0) {
-    exit = {forebay::Exit::kFailed, "stdout: the result could not be written there"};
-  }
+int report(const forebay::Exit& end) {
+  const forebay::Exit exit = forebay::with_output_flushed(end);
   if (!exit.message.empty()) forebay::print_message(exit.message);
   return exit.status;
 }

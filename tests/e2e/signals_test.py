@@ -54,6 +54,20 @@ class Signals(Scenario):
             running.signal(signal.SIGHUP)
             self.assertEqual(running.wait(timeout=20).status, 129, words)
 
+    def test_a_stopped_benchmark_leaves_neither_a_folder_nor_a_process(self):
+        made = self.folder / "made"
+        made.mkdir()
+        # Each is stopped once its rows are there, before it trains for half a minute.
+        for part, begun in (("train", ".forebay/index*"), ("ranks", "day_3.tsv")):
+            words = ["bench", part, "--rows", "20000", "--json"]
+            running = Running(words, self.folder, prefix=["env", f"TMPDIR={made}"])
+            self.wait_until(lambda: any(made.rglob(begun)) or not running.alive())
+            running.signal(signal.SIGINT)
+            stopped = running.wait(timeout=10)
+            self.assertEqual((stopped.status, stopped.out), (130, '{"stopped":true}\n'), stopped)
+            self.assertEqual(os.listdir(made), [], words)
+            self.assertEqual(processes_of(running.process.pid), [], words)
+
     def test_a_hang_up_that_was_ignored_at_the_start_stops_nothing(self):
         running = self.start(prefix=["nohup"])
         self.assertTrue(catches(running.process.pid, signal.SIGTERM))

@@ -139,6 +139,8 @@ BenchResults bench_threads(const BenchOptions& options);
 ///
 /// All past the page cache, so the disk's own speed counts. Interleaved.
 BenchResults bench_checkpoint(const BenchOptions& options);
+/// Removes what a bench_checkpoint that was ended has left in the current folder.
+void remove_bench_checkpoints();
 
 /// Measures tables of dimension 32 that need 20 times their memory limit, compared with tables in
 /// memory, on batches of 8192 rows with one model thread: with every row on the disk, and with most

@@ -1,21 +1,25 @@
 #include "tools/bench/bench_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/child_end.h"
 #include "core/base/text/json_text.h"
 #include "core/base/whole_file.h"
-#include "tools/process/process_end.h"
+#include "tools/bench/bench_setup.h"
 
 namespace forebay {
 namespace {
@@ -41,7 +45,65 @@ std::map<std::string, double> numbers_of(const nlohmann::json& object) {
   return numbers;
 }
 
+constexpr int kPollMs = 50;
+/// How long a benchmark may take after a stop request to end by itself.
+constexpr int kGracePolls = 20;
+
+/// Becomes the leader of a process group, whose other members are the benchmark's own processes.
+void join_own_group(pid_t parent, const std::string& folder) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) end_process(Exit::kFailed);
+  ::setpgid(0, 0);
+  ::setenv("TMPDIR", folder.c_str(), 1);
+}
+
+/// Ends what is left of a benchmark's group and waits until all of it has ended.
+void end_group(pid_t group) {
+  ::kill(-group, SIGKILL);
+  while (::waitpid(-group, nullptr, 0) > 0 || errno == EINTR) {
+  }
+}
+
+Exit exit_of(const ChildEnd& end) {
+  if (!end.ended) return Exit::stopped(StopRequest::signal());
+  const int status = end.status.value_or(0);
+  if (!WIFSIGNALED(status)) return {WEXITSTATUS(status), ""};
+  return {Exit::kFailed,
+          "the benchmark's process was ended by signal " + std::to_string(WTERMSIG(status))};
+}
+
+/// Waits for the benchmark's end; passes on a stop request, and ends a benchmark that goes on.
+Exit await_benchmark(pid_t child) {
+  int polls_left = kGracePolls;
+  ChildEnd end;
+  while (!(end = wait_for_child(child, {})).ended && polls_left > 0) {
+    if (StopRequest::requested() && polls_left-- == kGracePolls) {
+      ::kill(-child, StopRequest::signal());
+    }
+    ::poll(nullptr, 0, kPollMs);
+  }
+  end_group(child);
+  return exit_of(end);
+}
+
 }  // namespace
+
+Exit run_apart(const std::function<Exit()>& benchmark) {
+  const auto folder = BenchFolder::make();
+  if (!folder) return Exit::failed(folder.error());
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // to wait for processes whose parent is killed
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return Exit::failed({Code::kUnavailable, "the benchmark's process cannot be started"});
+  }
+  if (child == 0) {
+    join_own_group(parent, folder->path());
+    leave(benchmark());
+  }
+  ::setpgid(child, child);  // as the child does: a stop may be requested before it gets that far
+  return await_benchmark(child);
+}
 
 Result<std::map<std::string, double>> last_numbers_in(const std::string& path) {
   const std::string text = '\n' + end_of_file(path, 1 << 16);

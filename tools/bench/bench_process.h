@@ -9,8 +9,17 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
+
+/// Runs a benchmark in a process of its own, so that a stop request ends it within about a second,
+/// whatever it is doing. After a stop, no process of the benchmark and nothing in its TMPDIR, which
+/// is a new folder, is left.
+///
+/// The new process prints what the benchmark prints, its message included; returns the exit status
+/// alone. Call it before any thread starts.
+Exit run_apart(const std::function<Exit()>& benchmark);
 
 /// Runs a program to its end and returns the numbers of the JSON object in its last line of stdout.
 /// kUnavailable names the command if it fails or prints no such line; or a stop was requested.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/report/json_object.h"
+#include "tools/bench/bench_process.h"
 #include "tools/command/commands.h"
 #include "tools/process/paths.h"
 #include "tools/process/process_end.h"
@@ -124,11 +125,16 @@ JsonObject json_of(const BenchResult& result) {
 }  // namespace
 
 Exit run_bench(const Invocation& invocation) {
-  auto results = measure(invocation.arguments.front(), invocation);
-  if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
-  if (!results) return Exit::of(results.error(), Code::kInvalid);
-  return print_result(invocation, JsonObject().add("results", *results, json_of),
-                      [&] { print(*results); });
+  const std::string& name = invocation.arguments.front();
+  Exit exit = run_apart([&] {
+    auto results = measure(name, invocation);
+    if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
+    if (!results) return Exit::of(results.error(), Code::kInvalid);
+    return print_result(invocation, JsonObject().add("results", *results, json_of),
+                        [&] { print(*results); });
+  });
+  if (name == "checkpoint") remove_bench_checkpoints();
+  return exit;
 }
 
 }  // namespace forebay

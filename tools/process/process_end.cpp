@@ -58,8 +58,13 @@ void end_process(int status) {
   while (true) ::syscall(SYS_exit_group, status);
 }
 
-void leave(const Exit& exit) {
-  std::fflush(stdout);
+Exit with_output_flushed(Exit exit) {
+  if (flush_stdout() || exit.status != Exit::kDone) return exit;
+  return {Exit::kFailed, "stdout: the result could not be written there"};
+}
+
+void leave(const Exit& end) {
+  const Exit exit = with_output_flushed(end);
   if (!exit.message.empty()) print_message(exit.message);
   std::fflush(nullptr);
   end_process(exit.status);

@@ -38,6 +38,10 @@ struct Exit {
 /// user's library (see user_code_guard.h). Any thread, signal handlers too.
 [[noreturn]] void end_process(int status);
 
+/// Flushes stdout. Returns `exit`, or a failure if the disk had no room for what a command printed
+/// that was done.
+Exit with_output_flushed(Exit exit);
+
 /// Ends the process at once if actors may still be running, since an actor stuck in a user's
 /// function would block an orderly end. Everything that had to be saved must be saved before.
 [[noreturn]] void leave(const Exit& exit);

@@ -53,10 +53,10 @@ Status move_plainly(const std::string& path, std::uint64_t bytes, int flags) {
 /// Owns the model and everything else that is measured.
 class SaveBench {
  public:
-  ~SaveBench() { remove_folder(); }
+  ~SaveBench() { remove_bench_checkpoints(); }
 
   Status prepare() {
-    remove_folder();
+    remove_bench_checkpoints();
     auto store = CheckpointStore::open(kFolder, 1);
     if (!store) return pass(store);
     store_ = std::make_unique<CheckpointStore>(std::move(*store));
@@ -82,11 +82,6 @@ class SaveBench {
   }
 
  private:
-  static void remove_folder() {
-    std::error_code ignored;
-    fs::remove_all(kFolder, ignored);
-  }
-
   Result<double> steps(std::uint64_t count) {
     const Stopwatch watch;
     for (std::uint64_t step = 0; step < count; ++step) {
@@ -158,6 +153,11 @@ class SaveBench {
 };
 
 }  // namespace
+
+void remove_bench_checkpoints() {
+  std::error_code ignored;
+  fs::remove_all(kFolder, ignored);
+}
 
 BenchResults bench_checkpoint(const BenchOptions& options) {
   SaveBench bench;
