@@ -5,6 +5,7 @@
 #include <string>
 
 #include "actors/stage/split_assembly.h"
+#include "core/base/text/mib.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/repeated_columns.h"
 
@@ -35,10 +36,6 @@ constexpr std::uint64_t kMostPrefetchByDefault = 256 * kMiB;
 /// By which a process's memory at its start differs from time to time: a limit that an error names
 /// has to do the next time, too.
 constexpr std::uint64_t kStartsDiffer = 2 * kMiB;
-
-std::string in_mib(std::uint64_t bytes) {
-  return std::to_string((bytes + kMiB - 1) / kMiB) + " MiB";
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/source/index/index_cache.h"
+#include "core/base/text/mib.h"
 #include "core/data/digest.h"
 
 namespace forebay {
@@ -119,9 +120,8 @@ Status SpillCopy::commit() {
 }
 
 std::string size_text(std::uint64_t bytes) {
-  constexpr std::uint64_t kMiB = 1 << 20;
-  if (bytes % kMiB != 0 && bytes < kMiB) return std::to_string(bytes) + " bytes";
-  return std::to_string((bytes + kMiB - 1) / kMiB) + "MiB";
+  if (bytes % (1 << 20) != 0 && bytes < 1 << 20) return std::to_string(bytes) + " bytes";
+  return as_mib_value(bytes);
 }
 
 }  // namespace forebay

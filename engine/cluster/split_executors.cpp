@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/clock.h"
+#include "core/base/text/mib.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -15,10 +16,6 @@ scheduler::WorkFailed failure(std::uint64_t opening, const Error& error) {
   return {.opening = opening, .split = std::nullopt, .error = error};
 }
 
-std::string in_mib(std::uint64_t bytes) {
-  return std::to_string((bytes + (1 << 20) - 1) >> 20) + "MiB";
-}
-
 /// A limit that is still enough if the process uses slightly more memory the next time.
 std::uint64_t enough_for(std::uint64_t bytes) {
   constexpr std::uint64_t kStep = std::uint64_t{16} << 20;
@@ -26,11 +23,11 @@ std::uint64_t enough_for(std::uint64_t bytes) {
 }
 
 tl::unexpected<Error> too_little(const WorkerSetup& place, std::uint64_t own, std::uint64_t least) {
-  return fail(Code::kOverloaded, "--memory " + in_mib(place.memory_bytes) +
-                                     " is too little for this job: the worker " + "itself takes " +
+  return fail(Code::kOverloaded, "--memory " + as_mib_value(place.memory_bytes) +
+                                     " is too little for this job: the worker itself takes " +
                                      in_mib(own) + " and its splits at least " + in_mib(least) +
-                                     "; start it with --memory " + in_mib(enough_for(own + least)) +
-                                     " or more");
+                                     "; start it with --memory " +
+                                     as_mib_value(enough_for(own + least)) + " or more");
 }
 
 }  // namespace

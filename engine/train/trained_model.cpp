@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text/mib.h"
 #include "core/base/thread/start_thread.h"
 #include "engine/process/memory_use.h"
 #include "trainer/embedding/table_storage.h"
@@ -21,10 +22,6 @@ namespace {
 
 /// Bytes used by libtorch before any model is made, as measured with 1.13 and 2.x on the CPU.
 constexpr std::uint64_t kTorchBytes = std::uint64_t{180} << 20;
-
-std::string in_mib(std::uint64_t bytes) {
-  return std::to_string((bytes >> 20) + (bytes % (1 << 20) != 0 ? 1 : 0)) + " MiB";
-}
 
 /// Describes the sizes of the tables, the largest first, and how to reduce them.
 std::string describe_tables(const TrainerSpec& spec, const ModelShape& shape,

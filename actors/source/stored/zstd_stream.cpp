@@ -6,6 +6,7 @@
 #include <zstd_errors.h>
 
 #include "core/base/check.h"
+#include "core/base/text/mib.h"
 
 namespace forebay {
 namespace {
@@ -40,10 +41,6 @@ std::uint64_t window_of(std::uint64_t descriptor) {
 }
 
 constexpr int kMostWindowLog = 31;  // zstd's own limit
-
-std::string in_mib(std::uint64_t bytes) {
-  return std::to_string((bytes >> 20) + (bytes % (1 << 20) != 0 ? 1 : 0)) + " MiB";
-}
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "engine/actors/cluster/directory/node_room.h"
 
+#include "core/base/text/mib.h"
+
 namespace forebay {
 namespace {
 
@@ -25,11 +27,7 @@ std::string NodeRoom::missing(const ActorSpec& spec) const {
 std::string format_needs(std::uint64_t cpu_thousandths, std::uint64_t memory_bytes) {
   std::string text;
   if (cpu_thousandths > 0) text = format_cpus(cpu_thousandths) + " CPUs";
-  if (memory_bytes > 0) {
-    constexpr std::uint64_t kMiB = 1 << 20;
-    text +=
-        (text.empty() ? "" : " and ") + std::to_string((memory_bytes + kMiB - 1) / kMiB) + " MiB";
-  }
+  if (memory_bytes > 0) text += (text.empty() ? "" : " and ") + in_mib(memory_bytes);
   return text.empty() ? "nothing" : text;
 }
 
