@@ -49,7 +49,7 @@ Result<SortColumn> SortColumn::find(const Schema& schema, const std::string& lab
                                     const std::string& weight, const std::string& name) {
   if (name == label) return SortColumn{Kind::kLabel, 0};
   if (schema.weight && name == weight) return SortColumn{Kind::kWeight, 0};
-  std::string known = label;
+  std::string known = schema.weight ? label + ", " + weight : label;
   const auto is_it = [&](const std::string& column) {
     known += ", " + column;
     return column == name;

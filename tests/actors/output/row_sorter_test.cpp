@@ -104,7 +104,10 @@ TEST_CASE("a column is found by its name, or those that exist are named", "[acto
   CHECK(SortColumn::find(schema, "y", "w", "b").value().number == 1);
   CHECK(kind("at") == SortColumn::Kind::kReal);
   CHECK(SortColumn::find(schema, "y", "w", "c").error().message ==
-        "--sort c: the rows have no such column; they have y, d, a, b, at");
+        "--sort c: the rows have no such column; they have y, w, d, a, b, at");
+  schema.weight = false;
+  CHECK(SortColumn::find(schema, "y", "w", "w").error().message ==
+        "--sort w: the rows have no such column; they have y, d, a, b, at");
 }
 
 }  // namespace
