@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <fnmatch.h>
 
@@ -15,7 +16,9 @@ namespace {
 /// Turns patterns into columns and remembers which key has taken which column.
 class Chooser {
  public:
-  explicit Chooser(const std::vector<std::string>& names) : names_(names), taken_by_(names.size()) {
+  /// `kind` names the columns that may be chosen, for messages.
+  explicit Chooser(const std::vector<std::string>& names, std::string kind = "column")
+      : names_(names), kind_(std::move(kind)), taken_by_(names.size()) {
     for (std::size_t i = 0; i < names.size(); ++i) by_name_[names[i]].push_back(i);
   }
 
@@ -61,7 +64,7 @@ class Chooser {
   }
 
   Status no_match(const std::string& key, const std::string& pattern) const {
-    std::string message = key + ": no column matches " + quoted_text(pattern);
+    std::string message = key + ": no " + kind_ + " matches " + quoted_text(pattern);
     const std::vector<std::string_view> names(names_.begin(), names_.end());
     if (const auto near = nearest_of(pattern, names); !near.empty()) {
       message += "; did you mean " + quoted_text(near) + "?";
@@ -70,6 +73,7 @@ class Chooser {
   }
 
   const std::vector<std::string>& names_;
+  const std::string kind_;
   std::unordered_map<std::string_view, std::vector<std::size_t>> by_name_;
   std::vector<std::string> taken_by_;  // By column; empty: free.
 };
@@ -87,6 +91,23 @@ Status take_rest(const ColumnSpec& spec, Chooser& chooser, ColumnChoice& choice)
     if (auto status = chooser.take("columns.extra", pattern, choice.extra); !status) return status;
   }
   return {};
+}
+
+/// Describes what a column of the job that is no feature is used for; "" for another name.
+std::string use_of(const std::string& name, const ColumnSpec& spec, const Schema& schema) {
+  if (name == spec.label) return "the label";
+  if (schema.weight && name == spec.weight) return "the weight";
+  const bool is_extra = std::ranges::any_of(
+      schema.extra, [&](const ExtraColumn& column) { return column.name == name; });
+  return is_extra ? "an extra column" : "";
+}
+
+/// Refuses a group of repeated columns that names a column of the job that is no feature.
+Status check_is_feature(const std::string& name, const ColumnSpec& spec, const Schema& schema) {
+  const std::string use = use_of(name, spec, schema);
+  if (use.empty()) return {};
+  return fail(Code::kInvalid, "columns.dedup: " + quoted_text(name) + " is " + use +
+                                  ", and a group has dense and sparse columns only; leave it out");
 }
 
 }  // namespace
@@ -130,11 +151,12 @@ Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<st
 Status group_features(const ColumnSpec& spec, Schema& schema) {
   std::vector<std::string> names = schema.dense;
   for (const SparseFeature& feature : schema.sparse) names.push_back(feature.name);
-  Chooser chooser(names);
+  Chooser chooser(names, "dense or sparse column");
   schema.repeated.clear();
   for (const std::vector<std::string>& patterns : spec.dedup) {
     std::vector<std::size_t> chosen;
     for (const std::string& pattern : patterns) {
+      if (auto status = check_is_feature(pattern, spec, schema); !status) return status;
       if (auto status = chooser.take("columns.dedup", pattern, chosen); !status) return status;
     }
     std::ranges::sort(chosen);

@@ -115,9 +115,9 @@ class Dedup(Scenario):
 
     def test_groups_that_make_no_sense_are_refused(self):
         job, _ = self.requests(requests=3)
-        for groups, words in (([["nowhere"]], ("columns.dedup", "nowhere")),
+        for groups, words in (([["nowhere"]], ("columns.dedup", "no dense or sparse column matches", "nowhere")),
                               ([["user"], ["us*"]], ("columns.dedup", "user", "already used")),
-                              ([["click"]], ("columns.dedup", "click")),
+                              ([["click"]], ("columns.dedup", "click", "is the label")),
                               ("user", ("columns.dedup", "list of lists"))):
             job.change(columns={"dedup": groups})
             self.assert_refused(job.run("ingest"), 2, *words)

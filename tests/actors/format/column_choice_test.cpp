@@ -87,6 +87,22 @@ TEST_CASE("an impossible column choice is refused by key and column", "[format][
         "columns.sparse: \"twin\" is the name of two columns in the header; rename one");
 }
 
+TEST_CASE("a group of repeated columns names features only, or why a column is none is said",
+          "[format][columns]") {
+  const auto grouped = [](const std::string& name) {
+    return refusal({.label = "click",
+                    .dense = {"age"},
+                    .weight = "age_2",
+                    .extra = {"city"},
+                    .dedup = {{"age", name}}});
+  };
+  const std::string rest = ", and a group has dense and sparse columns only; leave it out";
+  CHECK(grouped("click") == "columns.dedup: \"click\" is the label" + rest);
+  CHECK(grouped("age_2") == "columns.dedup: \"age_2\" is the weight" + rest);
+  CHECK(grouped("city") == "columns.dedup: \"city\" is an extra column" + rest);
+  CHECK(grouped("twin") == "columns.dedup: no dense or sparse column matches \"twin\"");
+}
+
 TEST_CASE("two columns may share a name that the job does not use", "[format][columns]") {
   CHECK(refusal({.label = "click", .dense = {"age"}}) == "accepted");
 }
