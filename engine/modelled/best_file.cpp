@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/base/random.h"
@@ -16,6 +18,8 @@
 
 namespace forebay {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = 16U << 20;
 constexpr std::size_t kMostKept = 4096;
@@ -55,6 +59,20 @@ bool is_of(const tuner::BestKnown& kept, const tuner::PipelineModel& steady) {
          tuner::fits(steady, kept.allocation);
 }
 
+/// In the folder that a job, too, has beside its file for all that it keeps.
+std::string kept_path(const std::string& pipeline) {
+  const fs::path file(pipeline);
+  return (file.parent_path() / ".forebay" / file.filename()).string() + ".best.json";
+}
+
+Status keep(const std::string& path, AllKept all) {
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  if (error)
+    return fail(Code::kUnavailable, path + ": its folder cannot be made: " + error.message());
+  return replace_whole(path, json_text(JsonFieldWriter::written(all), 1) + "\n", Sync::kNo);
+}
+
 AllKept read_kept(const std::string& path) {
   const auto text = read_whole(path, kMostBytes);
   if (!text) return {};
@@ -90,7 +108,7 @@ std::string digest_of(const tuner::PipelineModel& steady) {
 }
 
 BestFile::BestFile(const std::string& path, BestFileHooks hooks)
-    : path_(path.empty() ? "" : path + ".best.json"), hooks_(std::move(hooks)) {
+    : path_(path.empty() ? "" : kept_path(path)), hooks_(std::move(hooks)) {
   if (path_.empty()) return;
   AllKept kept = read_kept(path_);
   for (Kept& each : kept.best) {
@@ -117,7 +135,7 @@ tuner::BestKnown BestFile::find(const tuner::PipelineModel& steady) {
                         .prefetch = each.allocation.prefetch,
                         .actors = each.allocation.actors});
   }
-  kept_ = replace_whole(path_, json_text(JsonFieldWriter::written(all), 1) + "\n", Sync::kNo);
+  kept_ = keep(path_, std::move(all));
   return best;
 }
 

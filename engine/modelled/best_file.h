@@ -18,9 +18,9 @@ struct BestFileHooks {
   std::function<void()> on_search = {};  ///< Called before each search.
 };
 
-/// The best known allocations of one pipeline file's worlds, kept beside it in `FILE.best.json`
-/// under the digest of each world: a search takes seconds to minutes and its result is always the
-/// same. Not thread-safe.
+/// The best known allocations of one pipeline file's worlds, kept in `.forebay/FILE.best.json`
+/// beside it under the digest of each world: a search takes seconds to minutes and its result is
+/// always the same. Not thread-safe.
 class BestFile {
  public:
   /// Reads what is kept of the pipeline file, if there is anything sound; empty `path`: keeps

@@ -203,7 +203,7 @@ class TuneCompare(Scenario):
             self.assertEqual([node["name"] for node in run["nodes"]], ["n1", "n2"])
             self.assertAlmostEqual(sum(node["share"] for node in run["nodes"]), 1)
             self.assertEqual(len(run["recoveries"]), 1)
-        kept = path.with_name("world.toml.best.json")
+        kept = path.parent / ".forebay/world.toml.best.json"
         self.assertEqual(len(json.loads(kept.read_text())["best"]), 2)  # with n2 and without
         before = kept.stat().st_mtime_ns
         again = self.assert_done(self.compare(*arguments))

@@ -50,7 +50,7 @@ Status choose_machine(const Invocation& invocation, const Clock& clock,
   return fail(Code::kInvalid, "--machine " + machine + ": must be simulated or emulated");
 }
 
-/// The best allocations found before lie beside each pipeline's file. One thread asks.
+/// The best allocations found before lie in .forebay beside each pipeline's file. One thread asks.
 tuner::FindBest kept_best(const std::vector<std::string>& files) {
   auto kept = std::make_shared<std::map<std::string, std::unique_ptr<BestFile>>>();
   for (const std::string& file : files) {
