@@ -6,6 +6,9 @@
 #include <prometheus/exposer.h>
 #include <prometheus/text_serializer.h>
 
+#include "core/base/open_files.h"
+#include "core/net/host_port.h"
+
 namespace forebay {
 namespace {
 
@@ -61,6 +64,13 @@ class ExposerServer final : public MetricsServer {
   prometheus::Exposer exposer_;
 };
 
+/// civetweb does not say why it cannot listen, so the port is tried once more.
+std::string why_not(const std::string& address) {
+  const auto parts = parse_address(address);
+  const int error = parts ? try_port(parts->port) : 0;
+  return error == 0 ? "" : " (" + system_words(error) + ")";
+}
+
 }  // namespace
 
 // civetweb throws if it cannot listen; the exception is caught here.
@@ -71,9 +81,9 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::open(const std::string& ke
     return std::unique_ptr<MetricsServer>(
         std::make_unique<ExposerServer>(address, std::move(collect)));
   } catch (const std::exception&) {
-    return fail(Code::kInvalid, key + " " + address +
-                                    ": nothing can listen there; name a free HOST:PORT of this "
-                                    "machine, port 0 for any");
+    return fail(Code::kInvalid, key + " " + address + ": nothing can listen there" +
+                                    why_not(address) +
+                                    "; name a free HOST:PORT of this machine, port 0 for any");
   }
 }
 

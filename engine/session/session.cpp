@@ -142,7 +142,12 @@ void Session::answer_queries() {
   if (job_.cluster.metrics.empty()) return;
   auto server = MetricsServer::open("cluster.metrics", job_.cluster.metrics,
                                     [this] { return metrics_of(figures()); });
-  if (!server) return watch_->note(server.error().message);
+  if (!server) {
+    const std::string line =
+        "warning: " + server.error().message + "; this run goes on without metrics";
+    recorder_.warn(line);
+    return watch_->note(line);
+  }
   metrics_ = std::move(*server);
   watch_->note("metrics: " + metrics_->url());
 }

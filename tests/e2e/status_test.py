@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import urllib.request
 
@@ -91,6 +92,14 @@ class Status(Scraped, Traced, Scenario):
 
     def ask(self, *options, command="status"):
         return Running([command, "--dir", self.slow.folder, *options], self.folder).wait(60)
+
+    def test_a_run_whose_metrics_find_their_port_taken_warns_and_goes_on(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = "127.0.0.1:%d" % taken.getsockname()[1]
+            finished = self.slow.run("ingest", "--max-batches", "2", "--json", "--set", f"cluster.metrics={address}")
+        self.assert_done(finished)
+        self.assertIn(f"warning: cluster.metrics {address}: nothing can listen there (Address already in use)", finished.err)
+        self.assertIn("goes on without metrics", finished.err)
 
     def test_status_and_top_show_a_running_job(self):
         running = self.started()

@@ -96,7 +96,7 @@ MAY_SEE = {
     "engine/report": CORE[:1] + ["engine/energy", "engine/job"],
     "engine/plan": CORE[:1] + ["actors/transform", "engine/report"],
     "engine/trace": CORE[:1] + ["actors", "actors/stage_list"] + ["engine/report"],
-    "engine/metrics": CORE[:1] + ["actors", "scheduler"] + ["engine/energy", "engine/job", "engine/report"],
+    "engine/metrics": CORE[:1] + ["core/net", "actors", "scheduler"] + ["engine/energy", "engine/job", "engine/report"],
     "engine/history": CORE[:1] + ["core/runtime", "scheduler"] + ["engine/report", "engine/metrics"],
     "engine/dashboard": CORE[:1] + ["core/net", "core/runtime", "engine/job", "engine/history"],
     "engine/modelled": CORE[:1] + ["core/runtime", "actors/source/index"] + TUNER + ["engine/job", "engine/report"],

@@ -165,6 +165,7 @@ TEST_CASE("a server takes any free port, and reports if it gets none", "[tools][
                           [] { return std::vector<MetricFamily>(); });
   REQUIRE_FALSE(taken);
   CHECK(holds(taken.error().message, "--metrics 127.0.0.1:"));
+  CHECK(holds(taken.error().message, "nothing can listen there (Address already in use); name"));
 }
 
 }  // namespace forebay
