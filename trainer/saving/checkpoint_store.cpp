@@ -89,8 +89,7 @@ Result<std::string> CheckpointStore::save(StateSource& source, const TrainState&
   auto written = write_folder(aside, source, to_texts(state), last_, go_on);
   if (!written) {
     fs::remove_all(aside, error);
-    return fail(written.error().code,
-                "checkpoint not written (the last one stands): " + written.error().message);
+    return fail(written.error().code, not_written() + written.error().message);
   }
   if (auto placed = put_in_place(aside, name); !placed) return pass(placed);
   last_ = std::move(*written);

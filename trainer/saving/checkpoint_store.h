@@ -43,6 +43,12 @@ class CheckpointStore {
     return names && names->empty();
   }
 
+  /// How a message begins on a checkpoint that could not be written: what stands instead of it.
+  std::string not_written() const {
+    return std::string("checkpoint not written (") +
+           (empty() ? "there is no earlier one" : "the last one stands") + "): ";
+  }
+
   /// Writes a checkpoint; the previous one stays until it is complete. `go_on`, if set, receives
   /// the number of bytes of tensors written so far; the save is cancelled (kTimeout) when it
   /// returns false. Streams. Surplus checkpoints are only renamed, because removing them takes the

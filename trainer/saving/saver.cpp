@@ -11,7 +11,6 @@ namespace forebay {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice(20);  // Interval at which a stop request is noticed.
-constexpr const char* kNotWritten = "checkpoint not written (the last one stands): ";
 constexpr std::uint64_t kTelling = std::uint64_t{32} << 20;  // Fewer bytes show no speed.
 
 double speed_of(std::uint64_t bytes, std::chrono::nanoseconds time) {
@@ -60,7 +59,8 @@ class CheckpointWriter::Writing final : public ActorOf<Writing, Write, Sweep> {
 
 CheckpointWriter::CheckpointWriter(CheckpointStore& store, const Clock& clock,
                                    std::function<void()> on_ended)
-    : clock_(clock),
+    : store_(store),
+      clock_(clock),
       on_ended_(std::move(on_ended)),
       threads_(clock),
       actor_(threads_.spawn(
@@ -92,7 +92,7 @@ std::optional<CheckpointWriter::Ended> CheckpointWriter::take() {
   auto path = written_->wait();
   written_.reset();
   const auto task = std::exchange(task_, nullptr);
-  if (!path && !task->ended) path.error().message.insert(0, kNotWritten);
+  if (!path && !task->ended) path.error().message.insert(0, store_.not_written());
   return Ended{.batches = task->batches,
                .path = std::move(path),
                .bytes = task->bytes,

@@ -88,6 +88,7 @@ class CheckpointWriter {
     std::optional<std::chrono::nanoseconds> ended{};  ///< Absent until the answer: writing threw.
   };
 
+  const CheckpointStore& store_;
   const Clock& clock_;
   const std::function<void()> on_ended_;
   std::shared_ptr<Task> task_;          // null: every result was taken
