@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -19,7 +18,7 @@
 #include "trainer/module.h"
 #include "trainer/saving/checkpoint.h"
 #include "trainer/saving/checkpoint_folder.h"
-#include "trainer/saving/checkpoint_names.h"
+#include "trainer/saving/last_checkpoint.h"
 
 namespace forebay {
 namespace {
@@ -29,24 +28,6 @@ namespace fs = std::filesystem;
 /// TorchScript's zip archives begin with an entry NAME/data.pkl or NAME/data/0.
 bool is_archive(std::string_view head) {
   return head.starts_with("PK\x03\x04") && head.find("/data") != std::string_view::npos;
-}
-
-/// Returns the checkpoint itself, or the checkpoints in a folder, the last one first.
-Result<std::vector<fs::path>> candidates(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    return fail(Code::kNotFound, path.string() + ": there is no such folder");
-  }
-  if (fs::exists(path / "manifest.json", error)) return std::vector{path};
-  std::vector<fs::path> found;
-  auto names = list_checkpoints(path.string());
-  if (!names) return pass(names);
-  for (const std::string& name : *names) found.push_back(path / name);
-  if (found.empty()) {
-    return fail(Code::kNotFound, path.string() + ": there is no checkpoint in it");
-  }
-  std::ranges::reverse(found);
-  return found;
 }
 
 /// Limits on the size of a model.
@@ -77,6 +58,7 @@ struct Bounds {
 
 struct Exported {
   ExportedModel model;
+  std::string checkpoint;
   std::uint64_t batches = 0;
 };
 
@@ -102,17 +84,50 @@ Result<Exported> export_checkpoint(const fs::path& path, const Bounds& bounds) {
                             .fits = [&](std::uint64_t bytes) { return bounds.fit(bytes); },
                             .is_whole = [&] { return source->finish(); }};
   auto written = (*trainer)->export_model(*model, *source, target);
-  if (written) return Exported{*written, checkpoint->batches};
+  if (written) return Exported{*written, path.string(), checkpoint->batches};
   std::string message = written.error().message;
   if (message.find(path.string()) == std::string::npos) message = path.string() + ": " + message;
   return fail(written.error().code, std::move(message));
 }
 
 /// Refuses an output file that would overwrite the checkpoints that are read.
-Status check_out(const std::string& file, const std::vector<fs::path>& checkpoints) {
+Status check_out(const std::string& file, const std::vector<std::string>& checkpoints) {
   Inputs inputs;
-  for (const fs::path& path : checkpoints) inputs.add_folder("the checkpoint", path.string());
+  for (const std::string& path : checkpoints) inputs.add_folder("the checkpoint", path);
   return check_outputs({{.name = "--out", .path = file, .aside = kExportAside}}, inputs);
+}
+
+Result<Exported> export_last(const std::string& path, const Bounds& bounds) {
+  Exported last;
+  const auto read = [&](const std::string& checkpoint) -> Status {
+    auto exported = export_checkpoint(checkpoint, bounds);
+    if (!exported) return pass(exported);
+    last = std::move(*exported);
+    return {};
+  };
+  const auto on_damaged = [](const Error& damage) {
+    print_message(damage.message + "; trying the one before it");
+  };
+  auto done = read_last_checkpoint(path, {.read = read, .on_damaged = on_damaged});
+  if (!done) return pass(done);
+  return last;
+}
+
+Exit print(const Invocation& invocation, const std::string& file, const Exported& exported) {
+  const auto print_text = [&] {
+    std::printf("%s: %s of %s, %llu parameters, as of batch %llu\n", file.c_str(),
+                format_size(exported.model.bytes).c_str(), exported.checkpoint.c_str(),
+                static_cast<unsigned long long>(exported.model.parameters),
+                static_cast<unsigned long long>(exported.batches));
+  };
+  return print_result(invocation,
+                      JsonObject()
+                          .add("file", file)
+                          .add("bytes", exported.model.bytes)
+                          .add("parameters", exported.model.parameters)
+                          .add("checkpoint", exported.checkpoint)
+                          .add("batches", exported.batches),
+                      print_text);
 }
 
 }  // namespace
@@ -126,37 +141,16 @@ Exit run_export(const Invocation& invocation) {
   if (!read.status()) return Exit::refused(read.status().error());
   if (auto place = check_output_path("--out", file); !place) return Exit::refused(place.error());
   const std::string& named = invocation.arguments.front();
-  auto paths = candidates(named);
-  if (!paths) return Exit::refused(paths.error());
-  if (auto status = check_out(file, *paths); !status) return Exit::refused(status.error());
+  auto checkpoints = checkpoints_at(named);
+  if (!checkpoints) return Exit::refused(checkpoints.error());
+  if (auto status = check_out(file, *checkpoints); !status) return Exit::refused(status.error());
   if (auto own = check_replaced(file, "a model", is_archive); !own) {
     return Exit::refused(own.error());
   }
-  std::optional<Error> last;
-  for (const fs::path& path : *paths) {
-    auto exported = export_checkpoint(path, bounds);
-    if (!exported) {
-      last = exported.error();
-      if (last->code != Code::kCorrupt || paths->size() == 1) break;
-      print_message(last->message + "; trying the one before it");
-      continue;
-    }
-    const auto print_text = [&] {
-      std::printf("%s: %s of %s, %llu parameters, as of batch %llu\n", file.c_str(),
-                  format_size(exported->model.bytes).c_str(), path.string().c_str(),
-                  static_cast<unsigned long long>(exported->model.parameters),
-                  static_cast<unsigned long long>(exported->batches));
-    };
-    return print_result(invocation,
-                        JsonObject()
-                            .add("file", file)
-                            .add("bytes", exported->model.bytes)
-                            .add("parameters", exported->model.parameters)
-                            .add("checkpoint", path.string())
-                            .add("batches", exported->batches),
-                        print_text);
-  }
-  return last->code == Code::kUnavailable ? Exit::failed(*last) : Exit::refused(*last);
+  auto exported = export_last(named, bounds);
+  if (exported) return print(invocation, file, *exported);
+  const Error& error = exported.error();
+  return error.code == Code::kUnavailable ? Exit::failed(error) : Exit::refused(error);
 }
 
 }  // namespace forebay
