@@ -92,12 +92,10 @@ std::string describe_count(double low, double high) {
 }
 
 JobKey counts(std::string name, std::vector<int>& into, double low, double high) {
-  return converted(std::move(name), into, "a list of whole numbers" + describe_range(low, high),
+  return converted(std::move(name), into,
+                   "a list of whole numbers" + describe_range(low, high) + ", at least one",
                    [low, high](const ParamValue& value) -> std::optional<std::vector<int>> {
                      std::vector<int> made;
-                     // An empty list has no element type.
-                     const auto* texts = std::get_if<std::vector<std::string>>(&value);
-                     if (texts != nullptr && texts->empty()) return made;
                      const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
                      if (list == nullptr) return std::nullopt;
                      for (const std::int64_t item : *list) {

@@ -40,7 +40,7 @@ JobKey count(std::string name, T& into, double low, double high = kAnyCount) {
             return whole.has_value();
           }};
 }
-/// A list of whole numbers in [low, high].
+/// A list of whole numbers in [low, high], at least one.
 JobKey counts(std::string name, std::vector<int>& into, double low, double high);
 /// Any number in [low, high].
 JobKey number(std::string name, double& into, double low, double high);
