@@ -23,6 +23,22 @@ class CommandLine(Scenario):
             self.assertEqual(page.status, 0, page)
             self.assertRegex(page.out, rf"(?i)example[\s\S]*forebay {command}", command)
 
+    def test_examples_of_modelled_pipelines_and_of_launch_can_be_pasted(self):
+        job = self.job("here")
+        job.put_criteo(10)
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/forebay").symlink_to(FOREBAY)
+        # The last examples of tune compare and of emulate take too long.
+        for command, lines in ((["simulate"], 3), (["emulate"], 1), (["tune", "compare"], 1), (["launch"], 4)):
+            page = self.forebay(*command, "--help").out
+            examples = re.split(r"(?i)^examples?:$", page, flags=re.MULTILINE)[1].strip("\n").split("\n")
+            pasted = "\n".join(examples[:lines]).replace(" --submit", "")
+            done = subprocess.run(["bash", "-euc", pasted], cwd=job.folder, capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"})
+            self.assertEqual(done.returncode, 0, (pasted, done.stderr))
+            for path in re.findall(r"pipelines/[\w.-]+\.toml", page):
+                self.assertTrue((job.folder / path).exists(), path)
+
     def test_the_version_names_the_libraries_quickly(self):
         best = 1.0
         for _ in range(5):

@@ -76,7 +76,7 @@ const std::vector<Command> kCommands = {
      .summary = "tells what files hold: data, checkpoints, states, indexes, quarantines, jobs",
      .argument = "[FILE…]",
      .options = {{"--ops", "", "list the transforms a job may use"}, kJsonOption},
-     .example = "  forebay inspect data/day_0.tsv .forebay/quarantine.tsv\n"
+     .example = "  forebay inspect job.toml data/day_0.tsv checkpoints\n"
                 "  forebay inspect --ops",
      .run = run_inspect},
     {.name = "export",
@@ -206,8 +206,9 @@ const std::vector<Command> kCommands = {
           {"--seed", "N", "other noise (default 1)"},
           kJsonOption},
      .example =
-         "  forebay simulate pipeline.toml --allocation oracle\n"
-         "  forebay simulate pipeline.toml --allocation load=4,decode=12 --prefetch 8 --json",
+         "  forebay synth pipelines --count 1 --seed 1 --out pipelines\n"
+         "  forebay simulate pipelines/random-1-0.toml --allocation oracle\n"
+         "  forebay simulate pipelines/random-1-0.toml --allocation stage0=4,stage1=12 --json",
      .run = run_simulate},
     {.name = "emulate",
      .summary = "runs a modelled pipeline in real time, on the real runtime",
@@ -221,8 +222,9 @@ const std::vector<Command> kCommands = {
                  {"--seconds", "S", "how long; the second half is measured (default 20)"},
                  {"--seed", "N", "other noise (default 1)"},
                  kJsonOption},
-     .example = "  forebay emulate pipeline.toml --allocation oracle\n"
-                "  forebay emulate pipeline.toml --policy greedy --seconds 2m --json",
+     .example = "  forebay synth pipelines --count 1 --seed 2 --out pipelines\n"
+                "  forebay emulate pipelines/random-2-0.toml --allocation oracle\n"
+                "  forebay emulate pipelines/random-2-0.toml --policy greedy --seconds 2m --json",
      .run = run_emulate},
     {.name = "worker",
      .summary = "joins a job as a preprocessing node; ends when the job does",
@@ -285,8 +287,11 @@ const std::vector<Command> kCommands = {
                  {"--force", "", "write over files that were edited"},
                  {"--submit", "", "also start it"},
                  kJsonOption},
-     .example = "  forebay launch slurm job.toml --workers 8 --submit\n"
-                "  forebay launch k8s job.toml --workers 4 --image registry/forebay:1 --claim ads",
+     .example =
+         "  forebay launch slurm job.toml --workers 8 --submit\n"
+         "  forebay keys new keys\n"
+         "  forebay launch k8s job.toml --workers 4 --image registry/forebay:1 --claim ads \\\n"
+         "                              --set cluster.keys=keys",
      .run = run_launch},
     {.name = "keys",
      .summary = "makes the keys by which the nodes of a cluster know each other",

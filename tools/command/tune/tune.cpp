@@ -40,8 +40,9 @@ std::vector<Command> parts_of_tune() {
                    {"--weights", "FILE", "what intune's network is made of (default: the shipped)"},
                    {"--report", "DIR", "write tables, CSV files and plots there"},
                    kJsonOption},
-       .example = "  forebay tune compare pipelines/*.toml --policies intune,greedy --report out\n"
-                  "  forebay tune compare pipelines --seeds 1 --json",
+       .example = "  forebay synth pipelines --count 2 --seed 3 --out unseen\n"
+                  "  forebay tune compare unseen/*.toml --policies intune,greedy --report out\n"
+                  "  forebay tune compare unseen --seeds 1 --json",
        .run = run_tune_compare},
       {.name = "tune pretrain",
        .summary = "makes the shipped weights of intune anew, in the simulator; the same bits",
