@@ -34,6 +34,14 @@ struct TrainReport {
 /// Returns `AUC 0.745100, log loss 0.450100, normalized entropy 0.9010, calibration 1.002`.
 std::string describe(const Quality& quality);
 
+/// What a rank beside rank 0 did in a training run.
+struct RankReport {
+  int rank = 0;
+  int ranks = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t batches = 0;
+};
+
 /// How one process's part in a training run ended.
 struct TrainEnd {
   enum class How : std::uint8_t {
@@ -50,6 +58,7 @@ struct TrainEnd {
   /// process should end without the run's destructor.
   bool at_once = false;
   std::optional<TrainReport> report = {};  ///< Set if there is something to print.
+  std::optional<RankReport> rank = {};     ///< The same of a rank beside rank 0.
 
   static TrainEnd done() { return {}; }
   static TrainEnd stopped(int by) { return {.how = How::kStopped, .signal = by}; }

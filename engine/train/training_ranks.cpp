@@ -182,7 +182,9 @@ TrainEnd FollowRun::follow_to_the_end() {
                    " batches");
   leader.close();
   const int signal = std::max(done->signal, stop_.signal());
-  return signal == 0 ? TrainEnd::done() : TrainEnd::stopped(signal).now();
+  TrainEnd end = signal == 0 ? TrainEnd::done() : TrainEnd::stopped(signal).now();
+  end.rank = RankReport{ranks_.rank, ranks_.size, done->rows, done->batches};
+  return end;
 }
 
 }  // namespace forebay

@@ -57,8 +57,8 @@ class Ranks(Scenario):
                 self.assertEqual(first.json[key], alone[key], key)
             self.assertAlmostEqual(first.json["loss"], alone["loss"], delta=1e-5)
             for rank, other in enumerate(others, 1):
-                self.assertEqual(other.out, "")
-                self.assertIn(f"rank {rank} trained on", other.err)
+                self.assertEqual((other.json["rank"], other.json["ranks"], other.json["batches"]), (rank, size, first.json["batches"]))
+                self.assertIn(f"rank {rank} trained on {other.json['rows']} rows", other.err)
 
     def test_lists_that_repeat_give_the_losses_of_plain_ones_on_every_rank(self):
         job = self.trained(evaluate_share=0.1, embedding_dim=8, bottom_mlp=[16, 8], top_mlp=[16, 1], **TAME)
@@ -106,7 +106,7 @@ class Ranks(Scenario):
                 waiting.signal(number)
                 stopped = waiting.wait(timeout=60)
                 self.assertEqual(stopped.status, status, stopped)
-                self.assertEqual(stopped.out, "")
+                self.assertEqual(stopped.out, '{"stopped":true}\n')
 
     def test_a_run_resumes_with_another_number_of_ranks_and_placement(self):
         job = self.trained(**TAME)

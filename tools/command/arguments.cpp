@@ -115,4 +115,9 @@ Exit print_result(const Invocation& invocation, const JsonObject& json,
   return Exit::done();
 }
 
+void print_stop(const Invocation& invocation, const Exit& exit) {
+  if (exit.status <= 128 || !invocation.has("--json") || has_printed_json()) return;
+  print_json(JsonObject().add("stopped", true));
+}
+
 }  // namespace forebay

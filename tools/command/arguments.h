@@ -98,4 +98,7 @@ Status check_out_file(const std::string& path, const std::string& what, const Is
 Exit print_result(const Invocation& invocation, const JsonObject& json,
                   const std::function<void()>& print_text);
 
+/// Under --json prints `{"stopped":true}` for a command that was stopped before it had a result.
+void print_stop(const Invocation& invocation, const Exit& exit);
+
 }  // namespace forebay

@@ -170,10 +170,7 @@ Exit run_command_line(const std::vector<std::string>& words) {
   auto invocation = parse_arguments(command, rest);
   if (!invocation) return Exit::refused(invocation.error());
   Exit exit = command.run(*invocation);
-  // A command that was stopped before it had a result says so in its last line, too.
-  if (exit.status > 128 && invocation->has("--json") && !has_printed_json()) {
-    print_json(JsonObject().add("stopped", true));
-  }
+  print_stop(*invocation, exit);
   if (exit.status == 0) launch.tell();
   return exit;
 }

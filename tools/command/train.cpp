@@ -23,10 +23,19 @@ Exit exit_of(const TrainEnd& end) {
 }
 
 /// Called while the run still exists: if its threads may be stuck, the process ends here.
-Exit ended(const TrainEnd& end) {
+Exit ended(const TrainEnd& end, const Invocation& invocation) {
   Exit exit = exit_of(end);
-  if (end.at_once) leave(exit);
-  return exit;
+  if (!end.at_once) return exit;
+  print_stop(invocation, exit);
+  leave(exit);
+}
+
+JsonObject json_of(const RankReport& rank) {
+  return JsonObject()
+      .add("rank", rank.rank)
+      .add("ranks", rank.ranks)
+      .add("rows", rank.rows)
+      .add("batches", rank.batches);
 }
 
 Checkpointing::Begin begin_of(const Invocation& invocation) {
@@ -55,7 +64,9 @@ Exit run_train(const Invocation& invocation) {
   if (!ranks) return Exit::refused(ranks.error());
   if (*ranks && (*ranks)->rank != 0) {
     FollowRun run(std::move(*job), **ranks, StopRequest::source(), terminal_events());
-    return ended(run.run());
+    const TrainEnd end = run.run();
+    if (end.rank && invocation.has("--json")) print_json(json_of(*end.rank));
+    return ended(end, invocation);
   }
   const auto guarded = guard_inputs(inputs_of(*job), outputs_of(*job, "train"), print_message);
   if (!guarded) return Exit::refused(guarded.error());
@@ -64,7 +75,7 @@ Exit run_train(const Invocation& invocation) {
       {.begin = begin_of(invocation), .ranks = std::move(*ranks), .events = terminal_events()});
   const TrainEnd end = run.run();
   print(end, run.job(), invocation.has("--json"));
-  return ended(end);
+  return ended(end, invocation);
 }
 
 }  // namespace forebay
