@@ -40,6 +40,9 @@ void resolve_python_paths(const std::string& base_dir, TransformSpec& spec) {
   }
 }
 
+/// Whether the name of a value stands for an empty table.
+bool is_empty_table(const std::string& name) { return name.ends_with('.'); }
+
 /// Reads one key of transform `number` into `spec`; a key that is none of ours is a parameter.
 Status read_transform_key(const std::string& key, const JobValue& given, std::size_t number,
                           TransformSpec& spec) {
@@ -57,6 +60,8 @@ Status read_transform_key(const std::string& key, const JobValue& given, std::si
   } else if (key == "stage") {
     if (text == nullptr || text->empty()) return refused(".stage must be a stage's name");
     spec.stage = *text;
+  } else if (is_empty_table(key)) {
+    return refused("." + key.substr(0, key.size() - 1) + " must be a value, not a table");
   } else {
     spec.params[key] = given.value;
   }
@@ -189,6 +194,7 @@ std::string key_text(const std::string& name) {
 
 void add(std::string& text, const JobValues::Table& table) {
   for (const auto& [name, value] : table) {
+    if (is_empty_table(name)) continue;
     text += key_text(name) + " = " + to_toml(value) + '\n';
   }
 }
@@ -198,6 +204,16 @@ void add_transforms(std::string& text, const std::vector<JobValues::Table>& tran
     text += "\n[[transform]]\n";
     add(text, transform);
   }
+}
+
+/// Moves the names of empty tables out of `document.values`.
+void open_tables(JobDocument& document) {
+  std::erase_if(document.values, [&](const auto& named) {
+    const auto& [name, given] = named;
+    if (!is_empty_table(name)) return false;
+    document.tables[name.substr(0, name.size() - 1)] = given.where;
+    return true;
+  });
 }
 
 JobDocument::Values placed(const JobValues::Table& table, const std::string& where) {
@@ -269,6 +285,7 @@ Result<JobSpec> read_values(const JobValues& job, const std::vector<std::string>
                             const JobDefaults& defaults) {
   JobDocument document;
   document.values = placed(job.values, kWhere);
+  open_tables(document);
   for (const JobValues::Table& transform : job.transforms) {
     document.transforms.push_back({.where = kWhere, .values = placed(transform, kWhere)});
   }

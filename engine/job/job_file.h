@@ -22,7 +22,8 @@ struct JobDefaults {
 struct JobValues {
   using Table = std::map<std::string, ParamValue>;
 
-  Table values;                   ///< Values by dotted name: `order.batch_size`.
+  /// Values by dotted name: `order.batch_size`. `order.`, with any value: that table is there.
+  Table values;
   std::vector<Table> transforms;  ///< The tables of `[[transform]]`, in order.
   std::string folder = ".";       ///< Paths in the job are relative to it.
 };

@@ -41,8 +41,8 @@ def _toml(key: str, value: Any) -> str:
 
 
 def _flat(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as one, with dotted keys."""
-    values: dict[str, Any] = {}
+    """Nested tables as one, with dotted keys; `order.` stands for a table without any."""
+    values: dict[str, Any] = {prefix: True} if prefix and not tables else {}
     for key, value in tables.items():
         if isinstance(value, Mapping):
             values.update(_flat(value, f"{prefix}{key}."))

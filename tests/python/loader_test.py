@@ -121,6 +121,20 @@ class Reading(Loading):
         with self.assertRaisesRegex(forebay.ConfigError, "order.seed"):
             forebay.Loader({**job, "order": {"seed": object()}})
 
+    def test_an_empty_table_of_a_dict_means_what_it_means_in_a_job_file(self):
+        job = {"dataset": {"paths": [self.files.folder / "data/*.tsv"], "csv": {}}, "run.dir": str(self.folder / "other")}
+        for tables, words in (({"order": {}, "trainer": {"tables": {}}}, None),
+                              ({"ordr": {}}, "unknown key ordr; did you mean order"),
+                              ({"order": {"seed": {}}}, "order.seed is a table, but must be a whole number"),
+                              ({"transform": [{"op": "log1p", "columns": {}}]}, r"transform\.0\.columns must be a value, not a table")):
+            with self.subTest(tables):
+                if words is None:
+                    with forebay.Loader({**job, **tables}) as loader:
+                        self.assertEqual(sum(len(batch) for batch in loader), ROWS)
+                    continue
+                with self.assertRaisesRegex(forebay.ConfigError, words):
+                    forebay.Loader({**job, **tables})
+
     def test_paths_are_paths_in_overrides_too(self):
         paths = [self.files.folder / "data/day_0.tsv", self.files.folder / "data/day_1.tsv"]
         with self.open(set={"dataset.paths": paths}) as loader:

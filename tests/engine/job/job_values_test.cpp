@@ -61,4 +61,18 @@ TEST_CASE("a job of values has the defaults, overrides and errors of a job file"
         "the job's values: unknown key order.batchsize; did you mean order.batch_size?");
 }
 
+TEST_CASE("an empty table in a job of values is known, unknown or a key's, as in a file", "[job]") {
+  const auto read = [](const std::string& table) {
+    const JobValues job{.values = {{"dataset.paths", Texts{"a.tsv"}}, {table, true}},
+                        .transforms = {}};
+    return read_values(job, {}, kOfAProgram);
+  };
+  const auto known = read("trainer.tables.");
+  REQUIRE(known);
+  CHECK(parse_job(known->source.text, "job.toml", {}, kOfAProgram));
+  CHECK(read("ordr.").error().message == "the job's values: unknown key ordr; did you mean order?");
+  CHECK(read("order.seed.").error().message ==
+        "the job's values: order.seed is a table, but must be a whole number of at least 0");
+}
+
 }  // namespace forebay
