@@ -395,8 +395,9 @@ TrainEnd TrainRun::finish(const TrainProgress& progress) {
   if (progress.enough) job_run().stop();
   if (whole || progress.enough) {
     if (auto evaluated = evaluate_at_end(position, report); !evaluated) {
-      leading_->end(fail(evaluated.error().code, evaluated.error().message), stop_.signal());
-      return end_with(TrainEnd::failed(evaluated.error()).now());
+      const Error why{evaluated.error().code, evaluated.error().message + how_to_evaluate_later()};
+      leading_->end(tl::unexpected<Error>(why), stop_.signal());
+      return end_with(TrainEnd::failed(why).now());
     }
   }
   report.threads = threads_->threads();
@@ -416,6 +417,13 @@ TrainEnd TrainRun::finish(const TrainProgress& progress) {
   }
   end.report = std::move(report);
   return end_with(std::move(end));
+}
+
+/// For the message on an evaluation that failed: whether the training has to be repeated for it.
+std::string TrainRun::how_to_evaluate_later() const {
+  if (!saved_ || saved_->checkpoint.empty() || saved_->batches_lost > 0) return "";
+  return "; the trained model is in " + saved_->checkpoint +
+         ": once these rows can be read, --resume computes the evaluation alone";
 }
 
 Status TrainRun::evaluate_at_end(const Position& position, TrainReport& report) {

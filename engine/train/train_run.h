@@ -84,6 +84,7 @@ class TrainRun {
   Result<bool> save(const TrainProgress& progress);
   void end_saving(bool trained);
   TrainEnd finish(const TrainProgress& progress);
+  std::string how_to_evaluate_later() const;
   Status evaluate_at_end(const Position& position, TrainReport& report);
   /// Records how the run ended.
   TrainEnd finished(TrainEnd end);

@@ -105,7 +105,11 @@ class Evaluate(Scenario):
         self.assert_done(job.run("index", "--json", "--set", 'dataset.paths=["held/*.tsv"]'))
         at = sum(map(len, lines[:150]))
         change_in_place(job.folder / "held/day_1.tsv", at, b"x")
-        self.assert_refused(job.run("train", "--json"), 1, "held/day_1.tsv: ", f"line 151 (byte {at}) is damaged", seconds=60)
+        self.assert_refused(job.run("train", "--json"), 1, "held/day_1.tsv: ", f"line 151 (byte {at}) is damaged",
+                            "; the trained model is in checkpoints/checkpoint-000000002: once these rows can be read, --resume", seconds=60)
+        change_in_place(job.folder / "held/day_1.tsv", at, lines[150][:1].encode())
+        later = self.assert_done(job.run("train", "--json", "--resume"))
+        self.assertEqual((later["batches"], later["evaluations"][0]["rows"]), (0, 200))
 
     def test_a_finished_run_that_is_resumed_logs_its_evaluation_once(self):
         job = self.trained(rows=5000, csv="run.csv", log_every=2)
