@@ -8,6 +8,7 @@
 
 #include "actors/sizing.h"
 #include "core/runtime/ticker.h"
+#include "engine/job/quantity.h"
 #include "engine/run/run_watch.h"
 #include "engine/run/stall_watch.h"
 #include "trainer/train_loop.h"
@@ -21,6 +22,13 @@ constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kUsualShare = 8;
 /// Time between two samples of an evaluation during training.
 constexpr std::chrono::milliseconds kPeriod{200};
+
+std::string without_rows(const JobSpec& job, std::uint64_t rows) {
+  if (!job.trainer.evaluate.empty()) return "trainer.evaluate: no row was left to evaluate on";
+  return "trainer.evaluate_share = " + printed("%g", job.trainer.evaluate_share) +
+         " holds out none of the dataset's " + format_count(rows) +
+         " rows: there is nothing to evaluate on; raise it";
+}
 
 }  // namespace
 
@@ -118,6 +126,9 @@ Result<std::optional<Quality>> Evaluating::score(Model& model, std::uint64_t ste
   const std::atomic<bool>& stop = events_->stop != nullptr ? events_->stop->flag() : never;
   auto quality = evaluate(model, rows_->source(), Evaluation(job_->trainer.evaluate_auc), stop);
   if (quality && *quality) found_.push_back({step, **quality});
+  if (quality && *quality && (*quality)->rows == 0) {
+    events_->announce(without_rows(*job_, rows_->dataset().rows()));
+  }
   return quality;
 }
 

@@ -6,6 +6,7 @@
 namespace forebay {
 
 std::string describe(const Quality& quality) {
+  if (quality.rows == 0) return "no AUC (no row was evaluated)";
   std::string words = quality.auc ? printed("AUC %.6f", *quality.auc)
                                   : std::string("no AUC (all rows are of one class)");
   if (quality.auc_error > 0) words += printed(" within %.2g", quality.auc_error);

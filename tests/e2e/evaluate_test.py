@@ -111,6 +111,14 @@ class Evaluate(Scenario):
         later = self.assert_done(job.run("train", "--json", "--resume"))
         self.assertEqual((later["batches"], later["evaluations"][0]["rows"]), (0, 200))
 
+    def test_a_share_that_holds_out_no_row_is_said(self):
+        job = self.job(order={"batch_size": 100}, trainer={"evaluate_share": 1e-9})
+        job.put_criteo(200)
+        finished = job.run("train")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("trainer.evaluate_share = 1e-09 holds out none of the dataset's 200 rows", finished.err)
+        self.assertIn("no AUC (no row was evaluated)", finished.out)
+
     def test_a_finished_run_that_is_resumed_logs_its_evaluation_once(self):
         job = self.trained(rows=5000, csv="run.csv", log_every=2)
         done = self.assert_done(job.run("train", "--json"))
