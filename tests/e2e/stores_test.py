@@ -76,6 +76,11 @@ class Stores(harness.Scenario):
         self.assert_done(local)
         self.assert_same_rows(rows, lines)
 
+    def test_two_spellings_of_one_address_are_one_file_and_refused(self):
+        store = self.store(access_key="")
+        job, _ = self.stored([f"{store.address}/clicks/{name}" for name in ("day=0/part.tsv", "x/../day=0/%70art.tsv")])
+        self.assert_refused(job.run("index", "--json"), 2, "art.tsv twice; its rows would count twice")
+
     def test_what_a_store_refuses_is_said_within_seconds(self):
         store = self.store()
         for paths, status, *words in ((["s3://nothing/*.tsv"], 2, "s3://nothing does not exist"),

@@ -27,12 +27,49 @@ std::optional<int> hex_value(char c) {
   return std::nullopt;
 }
 
-std::string encode_forbidden(std::string_view text) {
+/// Returns the byte of the %XX at `at`, if there is one.
+std::optional<char> escaped_byte(std::string_view text, std::size_t at) {
+  if (text[at] != '%' || at + 2 >= text.size()) return std::nullopt;
+  const auto high = hex_value(text[at + 1]);
+  const auto low = hex_value(text[at + 2]);
+  if (!high || !low) return std::nullopt;
+  return static_cast<char>(*high * 16 + *low);
+}
+
+bool is_forbidden(char c) {  // bytes over 127 are negative
+  return c <= ' ' || c == '\x7f' ||
+         std::string_view("\"<>\\^`{|}").find(c) != std::string_view::npos;
+}
+
+/// Returns a path or query in the one form that all its equal spellings have (RFC 3986, 6.2.2): no
+/// escapes but those that it needs, in upper case. Encodes a % that begins no escape, since it
+/// could become the start of one.
+std::string normal_escapes(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const bool forbidden = c <= ' ' || c == '\x7f' ||
-                           std::string_view("\"<>\\^`{|}").find(c) != std::string_view::npos;
-    forbidden ? append_percent(out, c) : out.push_back(c);  // bytes over 127 are negative
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto escaped = escaped_byte(text, i);
+    const char c = escaped.value_or(text[i]);
+    const bool encode = escaped ? !is_unreserved(c) : c == '%' || is_forbidden(c);
+    encode ? append_percent(out, c) : out.push_back(c);
+    if (escaped) i += 2;
+  }
+  return out;
+}
+
+/// Returns a path that begins with `/` without the segments `.` and `..` (RFC 3986, 5.2.4).
+std::string without_dot_segments(std::string_view path) {
+  std::string out;
+  while (!path.empty()) {
+    const auto end = std::min(path.find('/', 1), path.size());
+    const std::string_view segment = path.substr(0, end);
+    path.remove_prefix(end);
+    const bool is_parent = segment == "/..";
+    if (!is_parent && segment != "/.") {
+      out += segment;
+      continue;
+    }
+    if (is_parent) out.resize(std::min(out.rfind('/'), out.size()));
+    if (path.empty()) out += '/';
   }
   return out;
 }
@@ -84,16 +121,16 @@ Result<Url> parse_url(const std::string& text) {
   rest.remove_prefix(end);
   const auto parts = split_authority(url.authority);
   if (!parts || url.authority.find('@') != std::string::npos ||
-      encode_forbidden(url.authority) != url.authority) {
+      std::ranges::any_of(url.authority, is_forbidden)) {
     return fail(Code::kInvalid, url.scheme + " address without a plain host; write " + url.scheme +
                                     "://HOST[:PORT], without a user's name");
   }
   const std::string_view usual = url.scheme == "http" ? "80" : "443";
   if (parts->port.empty() || parts->port == usual) url.authority.resize(parts->host.size());
   const auto question = rest.find('?');
-  url.path = encode_forbidden(rest.substr(0, question));
+  url.path = without_dot_segments(normal_escapes(rest.substr(0, question)));
   if (url.path.empty()) url.path = "/";
-  if (question != std::string_view::npos) url.query = encode_forbidden(rest.substr(question + 1));
+  if (question != std::string_view::npos) url.query = normal_escapes(rest.substr(question + 1));
   return url;
 }
 
@@ -111,16 +148,9 @@ std::string percent_decode(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      const auto high = hex_value(text[i + 1]);
-      const auto low = hex_value(text[i + 2]);
-      if (high && low) {
-        out += static_cast<char>(*high * 16 + *low);
-        i += 2;
-        continue;
-      }
-    }
-    out += text[i];
+    const auto escaped = escaped_byte(text, i);
+    out += escaped.value_or(text[i]);
+    if (escaped) i += 2;
   }
   return out;
 }

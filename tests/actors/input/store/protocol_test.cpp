@@ -25,6 +25,25 @@ TEST_CASE("an address is split, its host in lower case, and forbidden characters
   CHECK(parse_url("https://h:443")->text() == "https://h/");
 }
 
+TEST_CASE("addresses that differ in spelling alone have one form", "[actors][store]") {
+  for (const char* text : {"http://h/a~b/c%2Fd", "http://h/a%7Eb/c%2fd", "http://h/a%7eb/c%2Fd",
+                           "http://H:80/x/../a~b/./c%2Fd", "http://h/x/%2E%2e/%61~b/c%2Fd"}) {
+    INFO(text);
+    CHECK(parse_url(text)->text() == "http://h/a~b/c%2Fd");
+  }
+  CHECK(parse_url("http://h/a?b=%7e%2f/../.")->text() == "http://h/a?b=~%2F/../.");
+  CHECK(parse_url("http://h/..")->text() == "http://h/");
+  CHECK(parse_url("http://h/a/b/..")->text() == "http://h/a/");
+  CHECK(parse_url("http://h/a//b/.")->text() == "http://h/a//b/");
+}
+
+TEST_CASE("what an address could lose its meaning by stays in it", "[actors][store]") {
+  CHECK(parse_url("http://h/a%3Fb%23c%2525d+e")->path == "/a%3Fb%23c%2525d+e");
+  CHECK(parse_url("http://h/.../..a")->path == "/.../..a");
+  // The % that begins no escape would make one of the next characters: %412 is A2.
+  CHECK(parse_url("http://h/%%412/50%")->path == "/%25A2/50%25");
+}
+
 TEST_CASE("an address keeps a port of its own, and loses an empty one and that of its scheme",
           "[actors][store]") {
   CHECK(parse_url("http://h:/a")->text() == "http://h/a");

@@ -292,6 +292,26 @@ TEST_CASE("a web server has no globs, and says so without a request", "[actors][
   CHECK(web->list(store.address("b"))->empty());
 }
 
+TEST_CASE("a file of a web server is one file however its address is spelt", "[actors][store]") {
+  WebStore store;
+  store.write("a~b", "x");
+  const auto& web = store.systems.of("http://");
+  const std::string key = web->stat(store.address("a~b"))->key;
+  CHECK(web->stat(store.address("no/../a%7eb"))->key == key);
+  CHECK(web->stat(store.address("%61%7Eb"))->key == key);
+}
+
+TEST_CASE("a key of a store is read as it is written, dots and escapes included",
+          "[actors][store]") {
+  StubStore store;
+  const std::string path = store.write("a%7eb", "x");
+  CHECK(object_in(store, path)->size() == 1);
+  CHECK(store.open("s3://bucket/a%7Eb").error().code == Code::kNotFound);
+  CHECK(store.open("s3://bucket/no/../a%7eb")
+            .error()
+            .message.starts_with("s3://bucket/no/../a%7eb does not exist"));
+}
+
 TEST_CASE("a file of a web server that changes is noticed by its name", "[actors][store]") {
   WebStore store;
   store.write("a", "before");
