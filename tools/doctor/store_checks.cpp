@@ -70,16 +70,15 @@ Finding judge_ranges(const StoreAnswers& answers) {
             size + ": the server sends the whole file for a range",
             "move the files to a server that answers byte ranges"};
   }
-  if (answers.honours_if_match && answers.has_etag) {
+  if (!answers.version_doubt.empty()) {
+    return Finding::warn("ranges", size + ": answers ranges, but " + answers.version_doubt,
+                         "replace no file during a run");
+  }
+  if (answers.honours_if_match) {
     return Finding::ok("ranges", size + ": answers ranges, and refuses one of another version");
   }
-  if (answers.has_etag) {
-    return Finding::ok("ranges",
-                       size + ": answers ranges; ignores If-Match, so ETags are compared here");
-  }
-  return Finding::warn("ranges", size + ": answers ranges, but gives no ETag",
-                       "a file that changes is noticed by its size and time alone; replace none "
-                       "during a run");
+  return Finding::ok("ranges",
+                     size + ": answers ranges; ignores If-Match, so ETags are compared here");
 }
 
 Finding judge_clock(std::int64_t ahead) {

@@ -135,6 +135,7 @@ class StoreProbe {
     version_ = *version;
     found_.object_bytes = version->bytes;
     found_.has_etag = !version->etag.empty();
+    found_.version_doubt = version_doubt(*version);
     if (version->bytes == 0) return {};
     auto first = client_->call(
         object, {.method = "GET", .headers = {{"range", "bytes=0-0"}}, .needs_head_only = true});

@@ -48,6 +48,7 @@ struct StoreAnswers {
   std::uint64_t object_bytes = 0;
   bool answers_ranges = false;
   bool has_etag = false;
+  std::string version_doubt;  ///< See store_stat.h.
   bool honours_if_match = false;
   std::optional<std::int64_t> clock_ahead = {};  ///< Seconds, of the store's clock.
 

@@ -13,11 +13,16 @@ namespace {
 
 Result<Url> bucket_url(const StoreAccess& access, const std::string& bucket) {
   if (!access.endpoint.empty()) {
+    // Not shown: a query may hold a key.
+    if (access.endpoint.find_first_of("?#") != std::string::npos) {
+      return fail(Code::kInvalid,
+                  "storage.endpoint has a query (?) or a fragment (#), which no request would "
+                  "have; write http://HOST[:PORT][/PATH]");
+    }
     auto url = parse_url(access.endpoint);
     if (!url) return fail(Code::kInvalid, "storage.endpoint: " + url.error().message);
     while (url->path.ends_with('/')) url->path.pop_back();
     url->path += '/' + bucket;
-    url->query.clear();
     return url;
   }
   const std::string host = "s3." + access.region + ".amazonaws.com";

@@ -21,7 +21,8 @@ Result<S3Name> s3_name(const std::string& path);
 
 /// Returns where a request for an object, or with a `query` for the bucket, goes. The requests are
 /// signed as `access` says. A custom endpoint is addressed by path, AWS's own by the bucket's host
-/// name. `path` is for messages. kInvalid: the endpoint is no address.
+/// name. `path` is for messages. kInvalid: the endpoint is no
+/// address, or has a query or fragment.
 Result<std::shared_ptr<const Target>> s3_target(const StoreAccess& access, const std::string& path,
                                                 const S3Name& name, const std::string& query = "");
 

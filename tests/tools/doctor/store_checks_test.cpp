@@ -112,7 +112,7 @@ TEST_CASE("small objects are no measure of speed, and many of them are warned ab
 
 TEST_CASE("what a store lacks or does late is warned about", "[tools][doctor]") {
   StoreAnswers answers = answers_of_far_store();
-  answers.has_etag = answers.honours_if_match = false;
+  answers.version_doubt = "gives no ETag: ...";
   answers.clock_ahead = -3600;
   answers.first_bytes.assign(32, 700ms);
   answers.list_refused = Error{Code::kInvalid, "s3://clicks: HTTP 403 AccessDenied"};
@@ -189,9 +189,17 @@ TEST_CASE("a probe tells what a server lacks", "[tools][doctor]") {
   store.server().change([](StubOptions& options) { options.without_etag = true; });
   StoreAnswers answers = probe(store, path);
   CHECK_FALSE(answers.has_etag);
+  CHECK(answers.version_doubt.starts_with("gives no ETag"));
   CHECK(answers.in_flight == 4);
   store.server().change([](StubOptions& options) {
     options.without_etag = false;
+    options.weak_etag = true;
+  });
+  const Finding weak = finding(judge_store(probe(store, path), 2), "ranges");
+  CHECK(weak.verdict == Finding::Verdict::kWarn);
+  CHECK(weak.what.find("gives weak ETags") != std::string::npos);
+  store.server().change([](StubOptions& options) {
+    options.weak_etag = false;
     options.ignore_if_match = true;
   });
   answers = probe(store, path);

@@ -218,18 +218,21 @@ StubAnswer object(const StubRequest& request, const StubOptions& options, const 
     return stub_refusal(request, 404, "NoSuchKey");
   }
   if ((about.st_mode & S_IRUSR) == 0) return stub_refusal(request, 403, "AccessDenied");
-  const std::string etag = options.without_etag ? "" : etag_of(about);
+  const std::string etag =
+      options.without_etag ? "" : (options.weak_etag ? "W/" : "") + etag_of(about);
   const std::string changed = http_date(about.st_mtim.tv_sec);
   const std::string if_match = request.header("if-match");
   const std::string unmodified = request.header("if-unmodified-since");
-  if ((!if_match.empty() && if_match != etag && !options.ignore_if_match) ||
+  const bool matches = if_match == etag && !options.weak_etag;
+  if ((!if_match.empty() && !matches && !options.ignore_if_match) ||
       (!unmodified.empty() && unmodified != changed)) {
     return stub_refusal(request, 412, "PreconditionFailed");
   }
   const auto size = static_cast<std::uint64_t>(about.st_size);
   StubAnswer found;
   found.bytes = size;
-  std::string more = "Accept-Ranges: bytes\r\nLast-Modified: " + changed + "\r\n";
+  std::string more = "Accept-Ranges: bytes\r\n";
+  if (!options.without_time) more += "Last-Modified: " + changed + "\r\n";
   if (!etag.empty()) more += "ETag: " + etag + "\r\n";
   if (const std::string range = request.header("range"); !range.empty() && !options.ignore_ranges) {
     const auto wanted = wanted_of(range, size);
@@ -300,6 +303,11 @@ StubAnswer stub_refusal(const StubRequest& request, int status, const std::strin
 }
 
 StubAnswer answer(const StubRequest& request, const StubOptions& options, const std::string& host) {
+  if (options.garbage) {
+    StubAnswer other;
+    other.head = "SSH-2.0-stub\r\n";
+    return other;
+  }
   if (auto refused = refused_signature(request, options, host)) return std::move(*refused);
   if (request.method == "HEAD" && options.without_head) {
     return stub_refusal(request, 405, "MethodNotAllowed");

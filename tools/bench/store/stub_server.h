@@ -38,6 +38,9 @@ struct StubOptions {
   bool ignore_ranges = false;
   bool without_head = false;  ///< HEAD is refused with 405.
   bool without_etag = false;
+  bool weak_etag = false;
+  bool without_time = false;   ///< Of the last change.
+  bool garbage = false;        ///< Answers have no head, as those of another protocol.
   bool without_total = false;  ///< A part does not tell the size of its file.
   bool ignore_if_match = false;
 };

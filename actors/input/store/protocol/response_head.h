@@ -35,11 +35,6 @@ struct ResponseHead {
 
   /// Takes one line of the head; a status line begins anew, as after a redirect.
   void add_line(std::string_view line);
-
-  /// What identifies the content: the ETag, else the time of the last change; "" without both.
-  const std::string& version() const { return etag.empty() ? last_modified : etag; }
-  /// Whether ranges may ask for this ETag by If-Match, which compares only strong ones.
-  bool has_strong_etag() const { return !etag.empty() && !etag.starts_with("W/"); }
 };
 
 }  // namespace forebay

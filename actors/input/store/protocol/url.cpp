@@ -1,6 +1,8 @@
 #include "actors/input/store/protocol/url.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <optional>
 
 namespace forebay {
@@ -97,8 +99,16 @@ std::optional<HostAndPort> split_authority(std::string_view authority) {
   if (parts.port.empty()) return parts;
   if (!parts.port.starts_with(':')) return std::nullopt;
   parts.port.remove_prefix(1);
-  const bool digits = parts.port.find_first_not_of("0123456789") == std::string_view::npos;
-  return digits && parts.port.size() <= 5 ? std::optional(parts) : std::nullopt;
+  return parts;
+}
+
+/// Returns the number of a port; nothing for a text that is not from 1 to 65535.
+std::optional<std::uint16_t> port_number(std::string_view text) {
+  std::uint16_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, number);
+  const bool whole = error == std::errc() && read == end;
+  return whole && number > 0 ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace
@@ -125,8 +135,15 @@ Result<Url> parse_url(const std::string& text) {
     return fail(Code::kInvalid, url.scheme + " address without a plain host; write " + url.scheme +
                                     "://HOST[:PORT], without a user's name");
   }
-  const std::string_view usual = url.scheme == "http" ? "80" : "443";
-  if (parts->port.empty() || parts->port == usual) url.authority.resize(parts->host.size());
+  const auto port = port_number(parts->port);
+  if (!port && !parts->port.empty()) {
+    return fail(Code::kInvalid, url.scheme + "://" + std::string(parts->host) +
+                                    ": its port is not a number from 1 to 65535");
+  }
+  url.authority.resize(parts->host.size());
+  if (port && *port != (url.scheme == "http" ? 80 : 443)) {
+    url.authority += ':' + std::to_string(*port);
+  }
   const auto question = rest.find('?');
   url.path = without_dot_segments(normal_escapes(rest.substr(0, question)));
   if (url.path.empty()) url.path = "/";

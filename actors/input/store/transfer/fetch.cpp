@@ -36,7 +36,7 @@ Headers Fetch::headers(const Attempt& attempt) const {
   Headers headers = {{"range", "bytes=" + std::to_string(attempt.first) + '-' +
                                    std::to_string(range_->range.end() - 1)}};
   const StoredVersion& version = range_->version;
-  if (!version.etag.empty() && !version.etag.starts_with("W/")) {
+  if (version.has_strong_etag()) {
     headers.emplace_back("if-match", version.etag);
   } else if (!version.last_modified.empty()) {
     headers.emplace_back("if-unmodified-since", version.last_modified);

@@ -72,10 +72,10 @@ class Fetch {
   Backoff backoff;
   Time retry_at{0};  ///< When the next attempt may begin.
   std::optional<Time>
-      last_byte;         ///< When the last byte arrived or, before it, the first attempt began.
-  std::string trouble;   ///< Why the last attempt failed.
-  bool urgent = false;   ///< Somebody waits for this one alone.
-  Headers more_headers;  ///< Of a request that is no range.
+      last_byte;          ///< When the last byte arrived or, before it, the first attempt began.
+  std::size_t tries = 0;  ///< Attempts begun since last_byte.
+  bool urgent = false;    ///< Somebody waits for this one alone.
+  Headers more_headers;   ///< Of a request that is no range.
   bool needs_head_only = false;  ///< The body of a good answer is not read.
   bool hedged = false;
   std::size_t attempts = 0;  ///< Under way.

@@ -113,6 +113,12 @@ StoreClient::~StoreClient() {
   thread_.reset();
 }
 
+void StoreClient::announce_doubt(const std::string& path, const std::string& doubt) {
+  if (!options_.announce || doubt_announced_.exchange(true)) return;
+  options_.announce(path + ": the server " + doubt +
+                    "; replace no file during a run (said of the first such file alone)");
+}
+
 bool StoreClient::take_read_ahead(std::uint64_t bytes) {
   if (read_ahead_.fetch_add(bytes) + bytes <= options_.read_ahead_bytes) return true;
   read_ahead_ -= bytes;

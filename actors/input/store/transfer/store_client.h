@@ -65,6 +65,9 @@ class StoreClient : public std::enable_shared_from_this<StoreClient> {
                                     const std::vector<ReadRange>& ranges, Haste haste);
 
   const StoreClientOptions& options() const { return options_; }
+  /// Announces, for the first file of such a server alone, that changes of `path` may go unnoticed:
+  /// `doubt` says why.
+  void announce_doubt(const std::string& path, const std::string& doubt);
   /// Takes `bytes` of what may be read ahead; false: so many are not left.
   bool take_read_ahead(std::uint64_t bytes);
   void give_read_ahead(std::uint64_t bytes) { read_ahead_ -= bytes; }
@@ -94,6 +97,7 @@ class StoreClient : public std::enable_shared_from_this<StoreClient> {
   const RangeRule rule_;
   SystemClock clock_;
   std::atomic<std::uint64_t> read_ahead_{0};
+  std::atomic<bool> doubt_announced_{false};
   std::unique_ptr<TransferLoop> loop_;
   std::vector<Gathered> gathered_;  // belongs to the thread
   std::mutex mutex_;

@@ -60,6 +60,13 @@ bool is_worth_repeating(const ResponseHead& head, std::string_view body) {
          is_one_of(parse_refusal(body).code, {"RequestTimeout", "SlowDown", "InternalError"});
 }
 
+std::string advice_on_trouble(const ResponseHead& head, std::string_view body) {
+  const bool asks_for_less =
+      head.status == 429 || head.status == 503 || parse_refusal(body).code == "SlowDown";
+  if (!asks_for_less) return "; run again when the store is well";
+  return "; the store asks for fewer requests: lower storage.connections, or run again later";
+}
+
 Error refusal_error(const Target& target, const ResponseHead& head, std::string_view body) {
   const Refusal said = parse_refusal(body);
   const std::string answer = describe_answer(head, body);

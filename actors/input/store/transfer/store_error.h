@@ -17,6 +17,9 @@ std::string describe_answer(const ResponseHead& head, std::string_view body);
 /// RequestTimeout and SlowDown.
 bool is_worth_repeating(const ResponseHead& head, std::string_view body);
 
+/// What a person can do about a store that gave such answers for too long: `; lower ...`.
+std::string advice_on_trouble(const ResponseHead& head, std::string_view body);
+
 /// Returns the error for an answer of 300 or more that no repetition can change, for a person who
 /// has to correct something: no such file or bucket (kNotFound), denied, another region, clocks
 /// that differ (kInvalid).

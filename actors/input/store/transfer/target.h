@@ -28,6 +28,9 @@ struct StoredVersion {
   std::uint64_t bytes = 0;
   std::string etag;           ///< "": the server has none.
   std::string last_modified;  ///< "": the server has none.
+
+  /// Whether ranges may ask for this ETag by If-Match, which compares only strong ones.
+  bool has_strong_etag() const { return !etag.empty() && !etag.starts_with("W/"); }
 };
 
 }  // namespace forebay

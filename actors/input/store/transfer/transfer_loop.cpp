@@ -35,10 +35,26 @@ bool may_pass(CURLcode code) {
   }
 }
 
-/// What to do about a failure that does not pass; "" where libcurl's words have to do.
-std::string advice_for(CURLcode code) {
-  if (code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE) return "";
-  return "; set AWS_CA_BUNDLE to a file with the certificate of the store's authority";
+/// What is wrong when a failure does not pass, and what to do; `why` where libcurl's words have to
+/// do.
+std::string describe_lasting(CURLcode code, const ResponseHead& head, const std::string& why) {
+  if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
+    return why + "; set AWS_CA_BUNDLE to a file with the certificate of the store's authority";
+  }
+  // libcurl takes an answer without a head for HTTP/0.9.
+  if (code == CURLE_UNSUPPORTED_PROTOCOL && head.status == 0) {
+    return "the answer is not HTTP/1 (" + why +
+           "); check the address and its port (of s3:// paths storage.endpoint)";
+  }
+  return why;
+}
+
+std::string advice_on_network(CURLcode code) {
+  const bool no_connection = code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT ||
+                             code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR;
+  return no_connection ? "; check the address, its port and the network (of s3:// paths "
+                         "storage.endpoint)"
+                       : "; run again when the store answers";
 }
 
 std::string seconds_text(std::chrono::nanoseconds time) {
@@ -190,6 +206,7 @@ void TransferLoop::start(Fetch& fetch, Time now) {
   running.fetch = &fetch;
   running.attempt = fetch.begin(now);
   ++fetch.attempts;
+  ++fetch.tries;
   if (idle_.empty()) {
     running.easy = std::make_unique<EasyHandle>();
   } else {
@@ -250,6 +267,7 @@ void TransferLoop::ended(Slot running, CURLcode code, Time now) {
   if (answered) hedges_.add_longest_wait(attempt.longest_wait);
   if (attempt.at > attempt.first && fetch.is_range()) {
     fetch.last_byte = now;
+    fetch.tries = 0;
     fetch.backoff = {};
   }
   if (attempt.error) return finish(fetch, tl::unexpected<Error>(std::move(*attempt.error)));
@@ -257,17 +275,22 @@ void TransferLoop::ended(Slot running, CURLcode code, Time now) {
   if (answered && !fetch.is_range()) {
     return finish(fetch, Reply{std::move(attempt.head), std::move(attempt.body)});
   }
-  if (answered) return again(fetch, "the answer ended early", now);
+  if (answered) return again(fetch, {.what = "the answer ended early"}, now);
   if (code == CURLE_OK) return refused(fetch, std::move(attempt), now);
-  if (may_pass(code)) return again(fetch, why, now);
-  finish(fetch,
-         fail(Code::kInvalid, fetch.target().path + " cannot be read: " + why + advice_for(code)));
+  if (may_pass(code)) {
+    return again(fetch, {.what = why, .advice = advice_on_network(code)}, now);
+  }
+  finish(fetch, fail(Code::kInvalid, fetch.target().path + " cannot be read: " +
+                                         describe_lasting(code, attempt.head, why)));
 }
 
 /// An answer of 300 or more: asks again if it may be another one later.
 void TransferLoop::refused(Fetch& fetch, Fetch::Attempt attempt, Time now) {
   if (is_worth_repeating(attempt.head, attempt.body)) {
-    return again(fetch, describe_answer(attempt.head, attempt.body), now);
+    return again(fetch,
+                 {.what = describe_answer(attempt.head, attempt.body),
+                  .advice = advice_on_trouble(attempt.head, attempt.body)},
+                 now);
   }
   // HEAD has no body that says why; its caller asks again.
   if (fetch.method() == "HEAD") {
@@ -292,20 +315,26 @@ void TransferLoop::stop_all_of(const Fetch& fetch) {
   }
 }
 
+tl::unexpected<Error> TransferLoop::given_up(const Fetch& fetch, const Trouble& trouble,
+                                             Time silence) const {
+  return fail(Code::kTimeout,
+              fetch.target().path + ": no byte came for " + seconds_text(silence) + " in " +
+                  std::to_string(fetch.tries) + (fetch.tries == 1 ? " try" : " tries") +
+                  " (storage.give_up_after); at last: " + trouble.what + trouble.advice);
+}
+
 /// Another attempt will follow, unless one is under way.
-void TransferLoop::again(Fetch& fetch, const std::string& trouble, Time now) {
-  fetch.trouble = trouble;
+void TransferLoop::again(Fetch& fetch, const Trouble& trouble, Time now) {
   if (fetch.attempts > 0) return;
   if (now - *fetch.last_byte >= options_.give_up_after) {
-    return finish(fetch, fail(Code::kTimeout, fetch.target().path + ": no byte came for " +
-                                                  seconds_text(now - *fetch.last_byte) +
-                                                  " (storage.give_up_after); at last: " + trouble));
+    return finish(fetch, given_up(fetch, trouble, now - *fetch.last_byte));
   }
   constexpr Time kSilence = std::chrono::seconds(2);
   if (!announced_ && now - *fetch.last_byte >= kSilence && options_.announce) {
     announced_ = true;
-    options_.announce(fetch.target().path + ": no answer yet (" + trouble + "); trying again for " +
-                      seconds_text(options_.give_up_after) + " (storage.give_up_after)");
+    options_.announce(fetch.target().path + ": no answer yet (" + trouble.what +
+                      "); trying again for " + seconds_text(options_.give_up_after) +
+                      " (storage.give_up_after)");
   }
   const Time left = options_.give_up_after - (now - *fetch.last_byte);
   fetch.retry_at = now + std::min(fetch.backoff.next(random_), left);
@@ -336,10 +365,12 @@ void TransferLoop::watch_one(Slot running, Time now) {
   Fetch& fetch = *running->fetch;
   const Time wait = now - running->attempt.last_progress;
   if (wait >= options_.timeout) {
-    if (running->attempt.at > running->attempt.first)
+    if (running->attempt.at > running->attempt.first) {
       fetch.last_byte = running->attempt.last_progress;
+      fetch.tries = 1;
+    }
     stop(running);
-    return again(fetch, "no byte for " + seconds_text(options_.timeout), now);
+    return again(fetch, {.what = "no byte for " + seconds_text(options_.timeout)}, now);
   }
   if (fetch.hedged || !hedges_.allows(wait)) return;
   hedges_.spend();

@@ -65,6 +65,11 @@ class TransferLoop {
     Fetch::Attempt attempt;
   };
   using Slot = std::list<Running>::iterator;
+  /// Why an attempt failed, and what a person can do if all others do so too: `; check ...`.
+  struct Trouble {
+    std::string what;
+    std::string advice = "; run again when the store answers";
+  };
 
   static int on_socket(CURL* easy, curl_socket_t socket, int what, void* self, void* known);
   static int on_timer(CURLM* multi, long milliseconds, void* self);
@@ -78,7 +83,8 @@ class TransferLoop {
   void stop_all_of(const Fetch& fetch);
   void watch(Time now);
   void watch_one(Slot running, Time now);
-  void again(Fetch& fetch, const std::string& trouble, Time now);
+  void again(Fetch& fetch, const Trouble& trouble, Time now);
+  tl::unexpected<Error> given_up(const Fetch& fetch, const Trouble& trouble, Time silence) const;
   void finish(Fetch& fetch, Result<Reply> result);
   Time next_due(Time now) const;
   int socket_action(curl_socket_t socket, int events);

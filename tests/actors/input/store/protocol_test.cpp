@@ -47,14 +47,17 @@ TEST_CASE("what an address could lose its meaning by stays in it", "[actors][sto
 TEST_CASE("an address keeps a port of its own, and loses an empty one and that of its scheme",
           "[actors][store]") {
   CHECK(parse_url("http://h:/a")->text() == "http://h/a");
+  CHECK(parse_url("http://h:0080/a")->text() == "http://h/a");
+  CHECK(parse_url("http://h:65535/a")->text() == "http://h:65535/a");
   CHECK(parse_url("http://[::1]")->authority == "[::1]");
   CHECK(parse_url("http://[::1]:80/a")->authority == "[::1]");
   CHECK(parse_url("https://[::1]:80/a")->authority == "[::1]:80");
 }
 
 TEST_CASE("an address whose port is not one number is refused", "[actors][store]") {
-  for (const char* text : {"https://:443", "https://h:443:443", "http://h:8a", "http://h:123456",
-                           "http://[::1", "http://[]", "http://[::1]8", "http://::1"}) {
+  for (const char* text :
+       {"https://:443", "https://h:443:443", "http://h:8a", "http://h:123456", "http://[::1",
+        "http://[]", "http://[::1]8", "http://::1", "http://h:0", "http://h:65536"}) {
     INFO(text);
     CHECK_FALSE(parse_url(text));
   }

@@ -153,8 +153,14 @@ TEST_CASE("a store that refuses for ever is given up with what it said", "[actor
   const Status status = file->read(0, out);
   REQUIRE_FALSE(status);
   CHECK(status.error().code == Code::kTimeout);
-  CHECK(status.error().message.starts_with("s3://bucket/k: no byte came for "));
-  CHECK(status.error().message.ends_with("HTTP 503 SlowDown: SlowDown of a stub"));
+  const std::string& message = status.error().message;
+  CHECK(message.starts_with("s3://bucket/k: no byte came for 0 s in "));
+  // Each request but the one that described the file was a try.
+  const std::string tries = std::to_string(store.systems.counts()->requests() - 1);
+  CHECK(message.find(" s in " + tries + " tries (storage.give_up_after)") != std::string::npos);
+  CHECK(
+      message.ends_with("HTTP 503 SlowDown: SlowDown of a stub; the store asks for fewer requests: "
+                        "lower storage.connections, or run again later"));
 }
 
 TEST_CASE("nobody at the endpoint is given up after the same time", "[actors][store]") {
@@ -165,6 +171,25 @@ TEST_CASE("nobody at the endpoint is given up after the same time", "[actors][st
   const auto file = store.open("s3://bucket/k");
   REQUIRE_FALSE(file);
   CHECK(file.error().code == Code::kTimeout);
+  CHECK(file.error().message.find("check the address, its port") != std::string::npos);
+}
+
+TEST_CASE("an endpoint that no request can go to is refused with what is wrong",
+          "[actors][store]") {
+  const auto refusal = [](const std::string& endpoint) {
+    StubStore store([&endpoint](StorageSpec& storage) { storage.endpoint = endpoint; });
+    const auto file = store.open("s3://bucket/k");
+    REQUIRE_FALSE(file);
+    CHECK(file.error().code == Code::kInvalid);
+    CHECK(store.systems.counts()->requests() == 0);
+    return file.error().message;
+  };
+  CHECK(refusal("http://h:70000") ==
+        "storage.endpoint: http://h: its port is not a number from 1 to 65535");
+  const std::string with_query = refusal("http://h/?sig=hidden");
+  CHECK(with_query.starts_with("storage.endpoint has a query (?) or a fragment (#)"));
+  CHECK(with_query.find("hidden") == std::string::npos);
+  CHECK(refusal("http://h#x") == with_query);
 }
 
 std::string refusal_of(const StubStore& store, const std::string& path, Code code) {
@@ -277,6 +302,47 @@ TEST_CASE("a file of which only a part tells a length is refused, not taken for 
   REQUIRE_FALSE(opened);
   CHECK(opened.error().code == Code::kInvalid);
   CHECK(opened.error().message.ends_with("cannot be read: the server does not tell its size"));
+}
+
+TEST_CASE("a server without strong ETags is announced once, with what notices a change instead",
+          "[actors][store]") {
+  WebStore store;
+  store.write("a", "x");
+  store.write("b", "x");
+  static_cast<void>(object_in(store, store.address("a")));
+  CHECK(store.announced.empty());
+  std::string doubt;
+  SECTION("weak ones") {
+    doubt = "gives weak ETags";
+    store.server().change([](StubOptions& options) { options.weak_etag = true; });
+  }
+  SECTION("none") {
+    doubt = "gives no ETag: a change is noticed by the size and the time";
+    store.server().change([](StubOptions& options) { options.without_etag = true; });
+  }
+  SECTION("none, and no time") {
+    doubt = "gives neither an ETag nor a time";
+    store.server().change(
+        [](StubOptions& options) { options.without_etag = options.without_time = true; });
+  }
+  const auto file = object_in(store, store.address("a"));
+  CHECK(store.announced.starts_with(store.address("a") + ": the server " + doubt));
+  check_ranges(*file, "x", {{0, 1}});
+  store.announced.clear();
+  static_cast<void>(object_in(store, store.address("b")));
+  CHECK(store.announced.empty());
+}
+
+TEST_CASE("an answer that is not HTTP names the address and what to check", "[actors][store]") {
+  WebStore store;
+  const std::string path = store.address(store.write("k", "x"));
+  store.server().change([](StubOptions& options) { options.garbage = true; });
+  const auto file = store.open(path);
+  REQUIRE_FALSE(file);
+  CHECK(file.error().code == Code::kInvalid);
+  CHECK(file.error().message.find(" cannot be read: the answer is not HTTP/1") !=
+        std::string::npos);
+  CHECK(file.error().message.find("check the address and its port") != std::string::npos);
 }
 
 TEST_CASE("a web server has no globs, and says so without a request", "[actors][store]") {
