@@ -8,6 +8,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include "python/src/text.h"
+
 namespace forebay::python {
 namespace {
 
@@ -44,12 +46,13 @@ nb::dict extras_of(const PythonBatch& batch) {
   nb::dict extras;
   const auto& columns = batch.columns().schema().extra;
   for (std::size_t at = 0; at < columns.size(); ++at) {
-    extras[columns[at].name.c_str()] = nb::cast(batch.extra(at));
+    extras[to_str(columns[at].name)] = nb::cast(batch.extra(at));
   }
   return extras;
 }
 
-nb::object column_of(const PythonBatch& batch, const std::string& name) {
+nb::object column_of(const PythonBatch& batch, const nb::str& named) {
+  const std::string name = to_bytes(named);
   if (const std::size_t* column = batch.columns().sparse(name)) {
     auto [values, lengths] = batch.sparse_column(*column);
     return nb::make_tuple(std::move(values), std::move(lengths));
@@ -57,11 +60,14 @@ nb::object column_of(const PythonBatch& batch, const std::string& name) {
   if (const std::size_t* column = batch.columns().dense(name)) {
     return nb::cast(batch.dense_column(*column));
   }
-  throw nb::key_error((name + ": the batch has no such dense or sparse column").c_str());
+  const nb::str message = to_str(name + ": the batch has no such dense or sparse column");
+  PyErr_SetObject(PyExc_KeyError, message.ptr());
+  throw nb::python_error();
 }
 
 /// A column's different values and the inverse index, which is None where rows do not share them.
-nb::object unique_of(const PythonBatch& batch, const std::string& name) {
+nb::object unique_of(const PythonBatch& batch, const nb::str& named) {
+  const std::string name = to_bytes(named);
   const std::size_t* sparse = batch.columns().sparse(name);
   const std::size_t* dense = sparse == nullptr ? batch.columns().dense(name) : nullptr;
   auto unique = sparse != nullptr  ? batch.unique_sparse(*sparse)
@@ -72,7 +78,7 @@ nb::object unique_of(const PythonBatch& batch, const std::string& name) {
     for (Array& values : unique->values) parts.append(nb::cast(std::move(values)));
     parts.append(nb::cast(std::move(unique->inverse)));
   } else {
-    const nb::object plain = column_of(batch, name);
+    const nb::object plain = column_of(batch, named);
     if (sparse != nullptr) {
       parts.extend(plain);
     } else {
@@ -83,11 +89,7 @@ nb::object unique_of(const PythonBatch& batch, const std::string& name) {
   return nb::tuple(parts);
 }
 
-nb::list sparse_names(const PythonBatch& batch) {
-  nb::list names;
-  for (const std::string& name : batch.columns().schema().sparse) names.append(name);
-  return names;
-}
+nb::list sparse_names(const PythonBatch& batch) { return to_strs(batch.columns().schema().sparse); }
 
 nb::object tensors(const char* function, const nb::handle& self, const nb::object& argument) {
   return nb::module_::import_("forebay._tensors").attr(function)(self, argument);

@@ -2,6 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include "python/src/text.h"
+
 namespace forebay::python {
 namespace {
 
@@ -25,7 +27,7 @@ const char* class_for(LoaderError::Code code) {
 
 void raise(const LoaderError& error) {
   const nb::object type = nb::module_::import_("forebay._errors").attr(class_for(error.code));
-  const nb::object made = type(error.message.c_str(), error.key.c_str());
+  const nb::object made = type(to_str(error.message), to_str(error.key));
   PyErr_SetObject(type.ptr(), made.ptr());
   throw nb::python_error();
 }

@@ -14,6 +14,7 @@
 #include "python/src/batch.h"
 #include "python/src/errors.h"
 #include "python/src/reader.h"
+#include "python/src/text.h"
 
 namespace forebay::python {
 namespace {
@@ -35,8 +36,12 @@ Loader::Value list_value(const nb::handle& list) {
     has_text = has_text || nb::isinstance<nb::str>(item);
     has_float = has_float || nb::isinstance<nb::float_>(item);
   }
-  if (has_list) return list_of<std::vector<std::string>>(list);
-  if (has_text) return list_of<std::string>(list);
+  if (has_list) {
+    std::vector<std::vector<std::string>> lists;
+    for (const nb::handle item : list) lists.push_back(to_bytes_list(item));
+    return lists;
+  }
+  if (has_text) return to_bytes_list(list);
   if (has_float) return list_of<double>(list);
   return list_of<std::int64_t>(list);
 }
@@ -45,7 +50,7 @@ Loader::Value value_of(const nb::handle& value) {
   if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value);
   if (nb::isinstance<nb::int_>(value)) return nb::cast<std::int64_t>(value);
   if (nb::isinstance<nb::float_>(value)) return nb::cast<double>(value);
-  if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
+  if (nb::isinstance<nb::str>(value)) return to_bytes(value);
   return list_value(value);
 }
 
@@ -75,16 +80,16 @@ std::vector<Loader::Table> tables_of(const nb::list& transforms) {
 }
 
 Reader::Open from_values(const nb::dict& values, const nb::list& transforms,
-                         const std::string& folder) {
+                         const nb::str& folder) {
   Loader::Job job{
-      .values = table_of(values), .transforms = tables_of(transforms), .folder = folder};
+      .values = table_of(values), .transforms = tables_of(transforms), .folder = to_bytes(folder)};
   return [job = std::move(job)](Loader::Options options) {
     return Loader::open(job, std::move(options));
   };
 }
 
-Reader::Open from_file(const std::string& path, const nb::list& transforms) {
-  return [path, tables = tables_of(transforms)](Loader::Options options) {
+Reader::Open from_file(const nb::str& named, const nb::list& transforms) {
+  return [path = to_bytes(named), tables = tables_of(transforms)](Loader::Options options) {
     options.transforms = tables;
     return Loader::open(path, std::move(options));
   };
@@ -92,8 +97,8 @@ Reader::Open from_file(const std::string& path, const nb::list& transforms) {
 
 nb::tuple schema_of(const Reader& reader) {
   nb::list extra;
-  for (const auto& column : reader.schema().extra) extra.append(column.name);
-  return nb::make_tuple(reader.schema().dense, reader.schema().sparse, extra,
+  for (const auto& column : reader.schema().extra) extra.append(to_str(column.name));
+  return nb::make_tuple(to_strs(reader.schema().dense), to_strs(reader.schema().sparse), extra,
                         reader.schema().weight);
 }
 
@@ -138,21 +143,20 @@ void bind_reader(nb::module_& module) {
   nb::class_<Reader>(module, "Reader")
       .def(
           "__init__",
-          [](Reader* self, const std::string& path, const nb::list& transforms,
-             std::vector<std::string> set, std::string resume, std::uint32_t rank,
-             std::uint32_t ranks) {
+          [](Reader* self, const nb::str& path, const nb::list& transforms, const nb::list& set,
+             std::string resume, std::uint32_t rank, std::uint32_t ranks) {
             new (self) Reader(from_file(path, transforms),
-                              {std::move(set), std::move(resume), rank, ranks});
+                              {to_bytes_list(set), std::move(resume), rank, ranks});
           },
           nb::arg("path"), nb::arg("transforms"), nb::arg("set"), nb::arg("resume"),
           nb::arg("rank") = 0, nb::arg("ranks") = 1)
       .def(
           "__init__",
           [](Reader* self, const nb::dict& values, const nb::list& transforms,
-             const std::string& folder, std::vector<std::string> set, std::string resume,
-             std::uint32_t rank, std::uint32_t ranks) {
+             const nb::str& folder, const nb::list& set, std::string resume, std::uint32_t rank,
+             std::uint32_t ranks) {
             new (self) Reader(from_values(values, transforms, folder),
-                              {std::move(set), std::move(resume), rank, ranks});
+                              {to_bytes_list(set), std::move(resume), rank, ranks});
           },
           nb::arg("values"), nb::arg("transforms"), nb::arg("folder"), nb::arg("set"),
           nb::arg("resume"), nb::arg("rank") = 0, nb::arg("ranks") = 1)

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "python/src/errors.h"
+#include "python/src/text.h"
 
 namespace forebay::python {
 namespace {
@@ -76,7 +77,7 @@ void Messages::log() {
     lines.swap(lines_);
   }
   const nb::object info = nb::module_::import_("logging").attr("getLogger")("forebay").attr("info");
-  for (const std::string& line : lines) info("%s", line.c_str());
+  for (const std::string& line : lines) info("%s", to_str(line));
 }
 
 // The loader is opened on a thread of its own, so that this one can look for signals.

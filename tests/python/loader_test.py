@@ -40,6 +40,45 @@ class Loading(Scenario):
         return loader.stats()["order_digest"]
 
 
+class OtherBytes(Scenario):
+    """Names that are not UTF-8 are what `os.fsdecode` makes of them."""
+
+    def setUp(self):
+        super().setUp()
+        self.place = self.folder / os.fsdecode(b"d\xff")
+        self.place.mkdir()
+        self.column = os.fsdecode(b"a\xfe")
+        self.data = self.place / os.fsdecode(b"rows\xff.csv")
+        self.more = os.fsdecode(b"c\xfd")
+        self.data.write_bytes(b"y,a\xfe,b,c\xfd\n" + b"1,2,3,4\n" * 20)
+        self.columns = {"label": "y", "dense": [self.column], "sparse": ["b"], "extra": [self.more]}
+
+    def values(self, **job):
+        with forebay.Loader(job.pop("job", job)) as loader:
+            batch = next(iter(loader))
+            self.assertEqual((loader.schema.dense, loader.schema.extra), ([self.column], [self.more]))
+            self.assertEqual(list(batch.extra), [self.more])
+            return batch[self.column].tolist()
+
+    def test_files_and_columns_of_a_dict_may_have_any_bytes(self):
+        for path in (self.data, self.place / "*.csv"):
+            tables = {"dataset": {"format": "csv", "paths": [path]}, "columns": self.columns}
+            self.assertEqual(self.values(**tables), [2.0] * 20)
+
+    def test_the_path_of_a_job_file_may_have_any_bytes(self):
+        job = self.place / os.fsdecode(b"job\xff.toml")
+        job.write_text('[dataset]\nformat = "csv"\npaths = ["*.csv"]\n[columns]\nlabel = "y"\n'
+                       'dense = ["a*"]\nsparse = ["b"]\nextra = ["c*"]\n')
+        self.assertEqual(self.values(job=job), [2.0] * 20)
+
+    def test_errors_name_them(self):
+        missing = str(self.data) + "x"
+        tables = {"dataset": {"format": "csv", "paths": [missing]}, "columns": self.columns}
+        with self.assertRaises(forebay.ConfigError) as refused:
+            forebay.Loader(tables)
+        self.assertIn(missing, str(refused.exception))
+
+
 class Reading(Loading):
     def test_two_passes_are_the_rows_and_the_digest_of_two_epochs_of_ingest(self):
         for transform in ([], TRANSFORM):
