@@ -119,6 +119,8 @@ HttpAnswer Dashboard::answer(const HttpRequest& request) {
 }
 
 HttpAnswer Dashboard::answer_path(const HttpRequest& request) {
+  // RFC 9112, 3.2: a proxy may have looked at another one than this server would.
+  if (request.hosts != 1) return refusal(400, "a request must have one header Host");
   if (!access_.knows_host(request.host)) {
     return refusal(403,
                    "the header Host names another machine; use the address that the run printed");

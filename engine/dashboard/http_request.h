@@ -11,7 +11,8 @@ struct HttpRequest {
   std::string method = {};
   std::string path = {};   ///< `/api/status`
   std::string query = {};  ///< Without its `?`.
-  std::string host = {};   ///< The header Host.
+  std::string host = {};   ///< The header Host, the first of several.
+  int hosts = 1;           ///< How many headers Host there are.
   std::string cookie = {};
   std::string last_event_id = {};  ///< The header Last-Event-ID, of a stream that goes on.
 };

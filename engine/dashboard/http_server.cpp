@@ -1,9 +1,12 @@
 #include "engine/dashboard/http_server.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
 
 #include <civetweb.h>
+#include <strings.h>
 
 #include "core/base/thread/start_thread.h"
 #include "core/net/host_port.h"
@@ -20,6 +23,13 @@ std::string header_of(const mg_connection* connection, const char* name) {
   return value == nullptr ? "" : value;
 }
 
+int count_of(const mg_request_info& info, const char* name) {
+  const std::span headers(static_cast<const mg_header*>(info.http_headers),
+                          static_cast<std::size_t>(info.num_headers));
+  return static_cast<int>(std::ranges::count_if(
+      headers, [name](const mg_header& header) { return ::strcasecmp(header.name, name) == 0; }));
+}
+
 std::string text_of(const char* text) { return text == nullptr ? "" : text; }
 
 HttpRequest request_of(const mg_connection* connection) {
@@ -28,6 +38,7 @@ HttpRequest request_of(const mg_connection* connection) {
           .path = text_of(info.local_uri_raw),
           .query = text_of(info.query_string),
           .host = header_of(connection, "Host"),
+          .hosts = count_of(info, "Host"),
           .cookie = header_of(connection, "Cookie"),
           .last_event_id = header_of(connection, "Last-Event-ID")};
 }

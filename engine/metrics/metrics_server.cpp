@@ -36,6 +36,10 @@ std::vector<prometheus::MetricFamily> converted(const std::vector<MetricFamily>&
   return result;
 }
 
+// A client that sends or takes nothing for so long makes way for the next one; civetweb's default
+// is half a minute.
+constexpr const char* kPatienceMs = "2000";
+
 class Collector final : public prometheus::Collectable {
  public:
   explicit Collector(MetricsServer::Collect collect) : collect_(std::move(collect)) {}
@@ -50,7 +54,8 @@ class ExposerServer final : public MetricsServer {
   ExposerServer(const std::string& address, Collect collect)
       : MetricsServer(address),
         collector_(std::make_shared<Collector>(std::move(collect))),
-        exposer_(address, 2) {
+        exposer_(
+            {"listening_ports", address, "num_threads", "2", "request_timeout_ms", kPatienceMs}) {
     exposer_.RegisterCollectable(collector_);
   }
 

@@ -27,8 +27,9 @@ struct MetricFamily {
 
 /// Serves a run's metrics to Prometheus: GET /metrics at `HOST:PORT`, port 0 for any free port.
 ///
-/// Owns its threads and the socket. `collect` is called on one of these threads, once a scrape.
-/// There is no password: every process that can reach the port can read the figures.
+/// Owns its threads and the socket. Serves two requests at a time, and gives up one whose client
+/// sends or takes no byte for two seconds. `collect` is called on one of these threads, once a
+/// scrape. There is no password: every process that can reach the port can read the figures.
 class MetricsServer {
  public:
   using Collect = std::function<std::vector<MetricFamily>()>;

@@ -1,18 +1,12 @@
 #include "engine/dashboard/dashboard.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/base/descriptor.h"
 #include "engine/dashboard/page.h"
+#include "tests/support/http_client.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/temp_dir.h"
 
@@ -21,41 +15,7 @@
 namespace forebay {
 namespace {
 
-/// A connection to the page's server.
-class Client {
- public:
-  explicit Client(std::uint16_t port, int receive_bytes = 0)
-      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    if (receive_bytes > 0) {
-      ::setsockopt(socket_.number(), SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
-    }
-    const timeval patience{.tv_sec = 20, .tv_usec = 0};
-    ::setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    sockaddr_in at = {};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(port);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    REQUIRE(::connect(socket_.number(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0);
-  }
-
-  void send(const std::string& text) const {
-    ::send(socket_.number(), text.data(), text.size(), MSG_NOSIGNAL);
-  }
-  /// Receives until `end` is in the text; with "", until the server closes the connection.
-  std::string receive(const std::string& end = "") const {
-    std::string text;
-    while (end.empty() || text.find(end) == std::string::npos) {
-      std::string piece(4096, '\0');
-      const ssize_t got = ::recv(socket_.number(), piece.data(), piece.size(), 0);
-      if (got <= 0) break;
-      text.append(piece, 0, static_cast<std::size_t>(got));
-    }
-    return text;
-  }
-
- private:
-  const Descriptor socket_;
-};
+using Client = test::HttpClient;
 
 /// A page that nothing runs behind.
 struct Served {
@@ -121,8 +81,17 @@ TEST_CASE("other methods, paths and hosts are refused", "[engine][dashboard]") {
     CHECK(is(served.ask(std::string("GET ") + path), "404"));
   }
   CHECK(is(served.ask("GET /api/status", "Host: evil.example\r\n"), "403"));
-  CHECK(is(served.ask("GET /api/status", "X: y\r\n"), "403"));
+  CHECK(is(served.ask("GET /api/status", "Host: \r\n"), "403"));
   CHECK_FALSE(is(served.ask("NONSENSE"), "200"));
+}
+
+TEST_CASE("a request with no header Host or with two is refused", "[engine][dashboard]") {
+  const Served served;
+  CHECK(is(served.ask("GET /api/status", "X: y\r\n"), "400"));
+  for (const char* other : {"localhost", "evil.example"}) {
+    const std::string two = std::string("Host: localhost\r\nhost: ") + other + "\r\n";
+    CHECK(is(served.ask("GET /api/status", two), "400"));
+  }
 }
 
 TEST_CASE("a request that is too long is refused", "[engine][dashboard]") {

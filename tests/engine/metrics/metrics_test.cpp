@@ -7,6 +7,7 @@
 
 #include "engine/metrics/figures.h"
 #include "engine/metrics/metrics_server.h"
+#include "tests/support/http_client.h"
 #include "tests/support/skip_note.h"
 #include "tests/support/temp_dir.h"
 
@@ -166,6 +167,19 @@ TEST_CASE("a server takes any free port, and reports if it gets none", "[tools][
   REQUIRE_FALSE(taken);
   CHECK(holds(taken.error().message, "--metrics 127.0.0.1:"));
   CHECK(holds(taken.error().message, "nothing can listen there (Address already in use); name"));
+}
+
+TEST_CASE("clients that connect and send nothing keep no other one from the metrics",
+          "[tools][metrics]") {
+  auto server =
+      MetricsServer::open("--metrics", "127.0.0.1:0", [] { return metrics_of(figures()); });
+  REQUIRE(server);
+  const test::HttpClient silent((*server)->port());
+  const test::HttpClient half((*server)->port());
+  half.send("GET /metrics HTTP/1.1\r\nHost: ");
+  const test::HttpClient other((*server)->port());
+  other.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK(other.receive("\r\n").starts_with("HTTP/1.1 200 "));
 }
 
 }  // namespace forebay
