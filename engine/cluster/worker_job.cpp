@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "actors/input/store/stores.h"
@@ -41,14 +43,51 @@ std::string_view inner(std::string_view path) {
   return path;
 }
 
-/// Returns where a path of the job lies on this node. A job's paths are relative to its file; FROM
-/// is a path as the trainer sees it.
+using Roots = std::vector<std::pair<std::string, std::string>>;
+
+/// A path below the FROM of a data root.
+struct BelowRoot {
+  std::string to;
+  std::string rest;  // without a slash at its start
+
+  std::string path() const { return rest.empty() ? to : (fs::path(to) / rest).string(); }
+};
+
+std::optional<BelowRoot> below_root(const std::string& path, const Roots& data_roots) {
+  for (const auto& [root, to] : data_roots) {
+    std::string_view from = root;
+    while (from.size() > 1 && from.ends_with('/')) from.remove_suffix(1);
+    if (!path.starts_with(from)) continue;
+    const std::string_view rest = std::string_view(path).substr(from.size());
+    if (rest.empty() || from == "/" || rest.front() == '/') {
+      return BelowRoot{.to = to, .rest = std::string(inner(rest))};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Finds a path of the job below a data root. A job's paths are relative to its file; FROM is a
+/// path as the trainer sees it.
+std::optional<BelowRoot> below_root_of(const std::string& path, const std::string& job_file,
+                                       const WorkerSetup& place) {
+  const FileSystems systems = all_file_systems({});
+  auto below =
+      below_root(systems.normal_path(path, fs::path(job_file).parent_path()), place.data_roots);
+  return below ? below : below_root(path, place.data_roots);
+}
+
 std::string place_here(const std::string& path, const std::string& job_file,
                        const WorkerSetup& place) {
-  const FileSystems systems = all_file_systems({});
-  const std::string there = systems.normal_path(path, fs::path(job_file).parent_path());
-  const std::string here = mapped(there, place.data_roots);
-  return here != there ? here : mapped(path, place.data_roots);
+  const auto below = below_root_of(path, job_file, place);
+  return below ? below->path() : path;
+}
+
+/// The same for a path or glob: no character of TO means more than itself.
+std::string pattern_here(const std::string& path, const std::string& job_file,
+                         const WorkerSetup& place) {
+  const auto below = below_root_of(path, job_file, place);
+  if (!below) return path;
+  return below->rest.empty() ? below->to : all_file_systems({}).pattern(below->rest, below->to);
 }
 
 /// Functions in Python are found as this node has them, and run by its own interpreter.
@@ -69,7 +108,7 @@ Result<JobSpec> read_text(const JobText& text, const WorkerSetup& place) {
   auto job = parse_job(text.text, mapped(text.path, place.data_roots), text.sets,
                        {.cpus = place.cpus, .memory_bytes = place.memory_bytes});
   if (!job) return pass(job);
-  for (std::string& path : job->dataset.paths) path = place_here(path, text.path, place);
+  for (std::string& path : job->dataset.paths) path = pattern_here(path, text.path, place);
   find_functions(*job, text, place);
   job->pipeline.cpus = place.cpus;
   job->pipeline.memory_bytes = place.memory_bytes;
@@ -173,15 +212,8 @@ std::string fingerprint_of(const JobText& text) {
 
 std::string mapped(const std::string& path,
                    const std::vector<std::pair<std::string, std::string>>& data_roots) {
-  for (const auto& [root, to] : data_roots) {
-    std::string_view from = root;
-    while (from.size() > 1 && from.ends_with('/')) from.remove_suffix(1);
-    if (!path.starts_with(from)) continue;
-    if (path.size() == from.size()) return to;
-    const std::string_view rest = std::string_view(path).substr(from.size());
-    if (from == "/" || rest.front() == '/') return (fs::path(to) / inner(rest)).string();
-  }
-  return path;
+  const auto below = below_root(path, data_roots);
+  return below ? below->path() : path;
 }
 
 WorkerJob::~WorkerJob() {
@@ -228,6 +260,12 @@ Result<std::unique_ptr<WorkerJob>> WorkerJob::open(const JobText& text, const Wo
                            .indexing = {},
                            .stopped = place.stopped,
                            .index_from = shared_index});
+  if (!run && run.error().code == Code::kNotFound) {
+    return fail(Code::kNotFound, run.error().message +
+                                     "; if it lies elsewhere on this node, give --data-root "
+                                     "FROM=TO, with what the path begins with, before any *, ? or "
+                                     "[, as FROM");
+  }
   if (!run) return pass(run);
   made->run_ = std::move(*run);
   if (auto status = made->check(text); !status) return pass(status);

@@ -152,6 +152,35 @@ TEST_CASE("a worker finds the data below another root", "[tools][cluster]") {
   CHECK(nowhere.error().message.find("--dir") != std::string::npos);
 }
 
+TEST_CASE("a data root's own name is no glob, and the job's globs stay globs", "[tools][cluster]") {
+  const Shared shared;
+  const test::TempDir elsewhere;
+  const std::string here = elsewhere.path("day [1] *?");
+  fs::create_directories(here);
+  fs::copy(shared.path("data"), here + "/data", fs::copy_options::recursive);
+  WorkerSetup place = shared.place();
+  place.dir = elsewhere.path("worker");
+  place.data_roots = {{fs::path(shared.path("job.toml")).parent_path().string(), here}};
+  const auto job = WorkerJob::open(shared.text, place);
+  INFO((job ? "" : job.error().message));
+  REQUIRE(job);
+  CHECK((*job)->fingerprint() == fingerprint_of(shared.text));
+}
+
+TEST_CASE("a worker that finds no file says how to name another root", "[tools][cluster]") {
+  const Shared shared;
+  fs::rename(shared.path("data"), shared.path("moved"));
+  WorkerSetup place = shared.place();
+  place.dir = shared.path("worker");
+  // The glob's own folder ends before its *, so this root is not what the path begins with.
+  place.data_roots = {{shared.path("data/day_0.tsv"), shared.path("moved/day_0.tsv")}};
+  const auto job = WorkerJob::open(shared.text, place);
+  REQUIRE_FALSE(job);
+  CHECK(job.error().code == Code::kNotFound);
+  CHECK(job.error().message.find("matches no file") != std::string::npos);
+  CHECK(job.error().message.find("give --data-root FROM=TO") != std::string::npos);
+}
+
 TEST_CASE("a data root is replaced at the border of a name only", "[tools][cluster]") {
   CHECK(mapped("/a/b/c", {{"/a/b", "/x"}}) == "/x/c");
   CHECK(mapped("/a/bc", {{"/a/b", "/x"}}) == "/a/bc");
