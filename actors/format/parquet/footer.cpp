@@ -17,6 +17,8 @@ constexpr std::uint64_t kMostFooter = std::uint64_t{256} << 20;
 constexpr std::uint64_t kFirstRead = std::uint64_t{64} << 10;  // most footers fit into one read
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 40;
 
+constexpr std::uint32_t kDictionaries = 1U << 2 | 1U << 8;  // PLAIN_DICTIONARY, RLE_DICTIONARY
+
 /// A bit for each encoding.
 std::uint32_t bits_of(const std::vector<std::int32_t>& encodings) {
   std::uint32_t bits = 0;
@@ -132,8 +134,8 @@ class Checked {
     const auto codec = codec_of(meta.codec);
     // Some writers give 0 for a dictionary that is not there.
     std::int64_t offset = meta.data_page_offset;
-    if (meta.dictionary_page_offset.value_or(0) > 0)
-      offset = std::min(offset, *meta.dictionary_page_offset);
+    const bool names_dictionary = meta.dictionary_page_offset.value_or(0) > 0;
+    if (names_dictionary) offset = std::min(offset, *meta.dictionary_page_offset);
     if (!inside(offset, meta.compressed_bytes))
       return corrupt(" has its pages outside of the file");
     if (meta.num_values < 0 || static_cast<std::uint64_t>(meta.num_values) < rows ||
@@ -150,6 +152,11 @@ class Checked {
                 .unread = codec ? Unread::kNo : Unread::kCodec,
                 .codec_number = codec ? 0 : meta.codec};
     chunk.encodings = bits_of(meta.encodings);
+    // A dictionary that is not named may be what data_page_offset leads to.
+    const bool may_be_dictionary = !names_dictionary && (chunk.encodings & kDictionaries) != 0;
+    if (!may_be_dictionary && meta.data_page_offset > 0) {
+      chunk.data_offset = static_cast<std::uint64_t>(meta.data_page_offset);
+    }
     const std::int64_t index_bytes = column.offset_index_bytes.value_or(0);
     if (column.offset_index_offset && index_bytes > 0) {
       if (!inside(*column.offset_index_offset, index_bytes))

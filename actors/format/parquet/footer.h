@@ -29,6 +29,7 @@ struct Chunk {
   std::int32_t codec_number = 0;   ///< In parquet.thrift, of a codec that is unknown.
   std::uint64_t index_offset = 0;  ///< Of its offset index.
   std::uint32_t index_bytes = 0;   ///< 0: no index.
+  std::uint64_t data_offset = 0;   ///< Of its first data page; 0: the footer does not say.
   std::uint32_t encodings = 0;     ///< A bit for each, by its number in parquet.thrift.
 
   /// The most bytes of a page once decompressed.

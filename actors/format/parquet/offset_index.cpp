@@ -36,6 +36,10 @@ Result<std::vector<PagePlace>> read_offset_index(std::span<const char> bytes, co
     end = offset + size;
   }
   if (pages.empty()) return damaged("it has no pages");
+  if (chunk.data_offset > 0 && pages.front().offset != chunk.data_offset) {
+    return damaged("its first page is at byte " + std::to_string(pages.front().offset) +
+                   ", by the footer at byte " + std::to_string(chunk.data_offset));
+  }
   if (rows - pages.back().first_row > kMostRows) return damaged("a page has too many rows");
   return pages;
 }

@@ -18,8 +18,8 @@ struct PagePlace {
 };
 
 /// Reads the offset index of a column chunk, which is untrusted. Returns its pages in file order:
-/// at least one, inside the chunk, the first with row 0. kCorrupt says what is wrong, without
-/// where.
+/// at least one, inside the chunk, the first with row 0 and where the footer says. kCorrupt says
+/// what is wrong, without where.
 Result<std::vector<PagePlace>> read_offset_index(std::span<const char> bytes, const Chunk& chunk,
                                                  std::uint64_t rows);
 
