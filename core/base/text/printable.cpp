@@ -2,26 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/text/utf8.h"
+
 namespace forebay {
 namespace {
-
-bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
-
-/// The size in bytes of the UTF-8 character at the start of `text`; 0 if it is not valid
-/// UTF-8.
-std::size_t character_size(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t size = lead < 0x80                   ? 1
-                           : lead >= 0xc2 && lead < 0xe0 ? 2
-                           : lead >= 0xe0 && lead < 0xf0 ? 3
-                           : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                         : 0;
-  if (size > text.size()) return 0;
-  for (std::size_t i = 1; i < size; ++i) {
-    if (!continues_character(text[i])) return 0;
-  }
-  return size;
-}
 
 /// C1 controls, U+0080 to U+009F: a terminal obeys each as it obeys ESC and a letter.
 bool is_late_control(std::string_view character) {
