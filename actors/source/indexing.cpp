@@ -56,6 +56,23 @@ class Indexing {
     }
   }
 
+  // Announces that text in stores is read through, which can take long and cost money.
+  void announce_remote_text() const {
+    if (task_.format.text() == nullptr || !task_.options.announce) return;
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;
+    for (const std::size_t i : missing_) {
+      if (!files_[i].listed.file_system->is_remote()) continue;
+      ++files;
+      bytes += files_[i].listed.stamp.bytes;
+    }
+    if (files == 0) return;
+    task_.options.announce("indexing " + std::to_string(files) + (files == 1 ? " file" : " files") +
+                           " in a store: all of " + size_text(bytes) +
+                           " are read once; later runs take the index of " + task_.options.run_dir +
+                           "/index");
+  }
+
   // Checks all files before the first one is indexed, so that a wrong header shows at once. Only
   // text has heads; metadata are checked when they are read.
   Status check_heads() {
@@ -246,6 +263,7 @@ Status index_files(std::vector<IndexedFile>& files, const IndexingTask& task) {
   Indexing indexing(files, task);
   indexing.take_cached();
   indexing.say_what_is_made_anew();
+  indexing.announce_remote_text();
   if (auto status = indexing.check_heads(); !status) return status;
   do {
     if (auto status = indexing.read_missing(); !status) return status;

@@ -122,8 +122,9 @@ MAY_SEE = {
     "tools/symmetric": CORE[:2] + ["core/net", "engine/process", "engine/job"],
     "tools/inspect": CORE[:2] + ACTORS + ["trainer", "tuner", "tuner/log"] +
         ["engine/process", "engine/job", "engine/report", "engine/run"],
-    "tools/terminal": CORE[:1] + ["actors", "trainer", "engine/process", "engine/energy", "engine/job", "engine/report", "engine/metrics", "engine/run",
-                                  "engine/train", "tools/process", "tools/inspect"],
+    "tools/terminal": CORE[:1] + ["core/runtime", "actors", "trainer", "engine/process", "engine/energy", "engine/job",
+                                  "engine/report", "engine/metrics", "engine/run", "engine/train", "tools/process",
+                                  "tools/inspect"],
     "tools/doctor": CORE[:2] + ACTORS + ["trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process",
          "tools/inspect"],

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "core/base/text/printable.h"
+#include "core/base/text/utf8.h"
 #include "engine/job/quantity.h"
 #include "tools/process/standard_streams.h"
 
@@ -25,16 +26,15 @@ std::string rate(double rows_per_second) {
   return rows < 100'000 ? format_count(rows) : format_count(rows / 1000) + " k";
 }
 
-std::string time_left(const ProgressView& view) {
-  if (!view.rows_wanted || view.rows_per_second < 1 || *view.rows_wanted <= view.rows) return "";
-  const double seconds = static_cast<double>(*view.rows_wanted - view.rows) / view.rows_per_second;
+/// Returns ` | 7.0 s left`, or nothing if `left` rows or bytes would take for ever or no time.
+std::string time_left(std::uint64_t left, double per_second) {
+  if (left == 0 || per_second < 1) return "";
+  const double seconds = static_cast<double>(left) / per_second;
   constexpr double kMost = 1e9;
   if (seconds > kMost) return "";
   const std::chrono::nanoseconds time(static_cast<std::int64_t>(seconds * 1e9));
   return " | " + format_duration(time) + " left";
 }
-
-bool continues_letter(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
 constexpr std::chrono::milliseconds kBetweenLiveLines{200};
 constexpr std::chrono::seconds kBetweenPlainLines{5};
@@ -64,30 +64,40 @@ std::string format_progress(const ProgressView& view) {
     line += " " + stage.name + " " + std::to_string(stage.actors) + "×" +
             format_percent(stage.busy_share);
   }
-  return line + time_left(view) + (view.tuner.empty() ? "" : " | " + view.tuner);
+  const std::uint64_t wanted = view.rows_wanted.value_or(0);
+  line += time_left(wanted - std::min(wanted, view.rows), view.rows_per_second);
+  return line + (view.tuner.empty() ? "" : " | " + view.tuner);
 }
 
 std::string fit_line(const std::string& line, std::size_t columns) {
   std::size_t shown = 0;
   for (std::size_t at = 0; at < line.size(); ++at) {
-    if (continues_letter(line[at])) continue;
+    if (continues_character(line[at])) continue;
     if (shown++ == columns) return line.substr(0, at);
   }
   return line;
 }
 
-std::optional<std::string> IndexingProgress::line(std::uint64_t done, std::uint64_t total,
-                                                  std::chrono::nanoseconds now) {
-  std::int64_t last = last_ns_.load();
-  if (now - std::chrono::nanoseconds(last) < kPeriod) return std::nullopt;
-  // If several threads find that a line is due, one of them gets it.
-  if (!last_ns_.compare_exchange_strong(last, now.count())) return std::nullopt;
-  if (done == 0 || total == 0) return "indexing " + format_size(total);
-  const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-  const std::chrono::duration<double> spent = now - began_;
-  const auto left = std::chrono::duration_cast<std::chrono::seconds>(spent * ((1 - share) / share));
-  return "indexed " + format_size(done) + " of " + format_size(total) + " (" +
-         std::to_string(static_cast<int>(share * 100)) + " %), " + format_duration(left) + " left";
+void IndexingProgress::add(std::uint64_t done, std::uint64_t total, std::chrono::nanoseconds now) {
+  if (done < done_) began_.reset();
+  if (!began_ && done > 0) {
+    began_ = now;
+    done_then_ = done;
+  }
+  done_ = done;
+  total_ = total;
+}
+
+std::string IndexingProgress::line(std::chrono::nanoseconds now) const {
+  if (done_ == 0 || total_ == 0) return "indexing " + format_size(total_);
+  const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+  std::string line = "indexed " + format_size(done_) + " of " + format_size(total_) + " (" +
+                     std::to_string(static_cast<int>(share * 100)) + " %)";
+  if (now <= *began_ || done_ == done_then_) return line;
+  const double bytes_per_second =
+      static_cast<double>(done_ - done_then_) / in_seconds(now - *began_);
+  return line + ", " + format_size(static_cast<std::uint64_t>(bytes_per_second)) + "/s" +
+         time_left(total_ - std::min(total_, done_), bytes_per_second);
 }
 
 StatusLine::StatusLine()

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -35,22 +34,23 @@ std::string format_progress(const ProgressView& view);
 /// Returns `line` cut to `columns` characters, for a terminal.
 std::string fit_line(const std::string& line, std::size_t columns);
 
-/// Formats the progress of indexing: no line for the first seconds, then one every few seconds.
+/// Formats the progress of indexing, of one dataset after another.
 ///
-/// Time comes from outside. Any thread may call it.
+/// A dataset's rate counts from its first bytes on, so listings, heads and datasets before it do
+/// not slow it. Time comes from outside. One thread at a time.
 class IndexingProgress {
  public:
-  static constexpr std::chrono::seconds kPeriod{3};
-
-  explicit IndexingProgress(std::chrono::nanoseconds now) : began_(now), last_ns_(now.count()) {}
-
-  /// Returns `indexed 1.2 GiB of 4 GiB (30 %), 7.0 s left` if a line is due.
-  std::optional<std::string> line(std::uint64_t done, std::uint64_t total,
-                                  std::chrono::nanoseconds now);
+  /// Takes the bytes that have been read; fewer than before begin another dataset.
+  void add(std::uint64_t done, std::uint64_t total, std::chrono::nanoseconds now);
+  /// Returns `indexed 1.2 GiB of 4 GiB (30 %), 410 MiB/s | 7.0 s left`, with rate and time where
+  /// they are known.
+  std::string line(std::chrono::nanoseconds now) const;
 
  private:
-  const std::chrono::nanoseconds began_;
-  std::atomic<std::int64_t> last_ns_;
+  std::uint64_t done_ = 0;
+  std::uint64_t total_ = 0;
+  std::optional<std::chrono::nanoseconds> began_;  // when the first bytes had been read
+  std::uint64_t done_then_ = 0;
 };
 
 /// A command's progress on stderr: one live line on a terminal, otherwise a plain line every few

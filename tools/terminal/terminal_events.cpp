@@ -12,6 +12,7 @@
 
 #include "actors/pipeline.h"
 #include "core/base/clock.h"
+#include "core/runtime/synchronized.h"
 #include "engine/process/memory_use.h"
 #include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
@@ -91,6 +92,35 @@ void RunScreen::say(const std::string& line) {
   print_message(line);
 }
 
+/// What a command shows before its run begins. Any thread may call it.
+class StartScreen {
+ public:
+  void say(const std::string& line) {
+    shown_.change([&](Shown& shown) {
+      shown.line.clear();
+      print_message(line);
+    });
+  }
+  void indexed(std::uint64_t done, std::uint64_t total) {
+    const auto now = SystemClock().now();
+    shown_.change([&](Shown& shown) {
+      shown.progress.add(done, total, now);
+      if (done >= total) return shown.line.clear();
+      if (shown.line.is_due()) shown.line.show(shown.progress.line(now));
+    });
+  }
+  void clear() {
+    shown_.change([](Shown& shown) { shown.line.clear(); });
+  }
+
+ private:
+  struct Shown {
+    IndexingProgress progress;
+    StatusLine line;
+  };
+  Synchronized<Shown> shown_;
+};
+
 /// Does not wait for the screen or a buffer, since the responsible function may never return.
 void end_outgrown(const std::string& why) {
   if (::isatty(STDERR_FILENO) == 1) std::fputs("\r\033[K", stderr);
@@ -106,18 +136,19 @@ void end_stalled(const std::string&) {
 }  // namespace
 
 RunEvents terminal_events() {
-  const auto progress = std::make_shared<IndexingProgress>(SystemClock().now());
-  return {.say = print_message,
-          .indexing =
-              [progress](std::uint64_t done, std::uint64_t total) {
-                if (auto line = progress->line(done, total, SystemClock().now()))
-                  print_message(*line);
-              },
-          .view = [](const ViewedRun& viewed) { return std::make_unique<RunScreen>(viewed); },
-          .stalled = end_stalled,
-          .outgrown = end_outgrown,
-          .stop = &StopRequest::source(),
-          .counts = std::make_shared<IoCounts>()};
+  const auto start = std::make_shared<StartScreen>();
+  return {
+      .say = [start](const std::string& line) { start->say(line); },
+      .indexing = [start](std::uint64_t done, std::uint64_t total) { start->indexed(done, total); },
+      .view =
+          [start](const ViewedRun& viewed) {
+            start->clear();
+            return std::make_unique<RunScreen>(viewed);
+          },
+      .stalled = end_stalled,
+      .outgrown = end_outgrown,
+      .stop = &StopRequest::source(),
+      .counts = std::make_shared<IoCounts>()};
 }
 
 }  // namespace forebay

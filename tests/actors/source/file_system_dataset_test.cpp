@@ -115,6 +115,29 @@ TEST_CASE("a copy of a packed object is kept as long as the object is unchanged"
   CHECK_FALSE(folder.announced.empty());
 }
 
+TEST_CASE("text in a store is announced before its first byte is read, and once",
+          "[actors][source]") {
+  DatasetFolder folder;
+  folder.write("data/a.tsv", test::random_lines(47, 100'000));
+  folder.write("data/b.tsv", test::random_lines(48, 100'000));
+  const auto store =
+      std::make_shared<MadeUpFileSystem>(folder.path("data"), MadeUpFileSystem::Where::kStore);
+  folder.options.file_systems.add(MadeUpFileSystem::kPrefix, store);
+  std::uint64_t reads = 0;
+  folder.options.announce = [&](const std::string& line) {
+    folder.announced.push_back(line);
+    reads = store->reads();
+  };
+  folder.opened({"made-up://a.tsv"});
+  REQUIRE(folder.announced.size() == 1);
+  CHECK(folder.announced[0].starts_with("indexing 1 file in a store: all of "));
+  CHECK(reads < store->reads());
+  folder.opened({"made-up://a.tsv"});
+  CHECK(folder.announced.empty());
+  folder.opened({"data/b.tsv"});
+  CHECK(folder.announced.empty());
+}
+
 TEST_CASE("one row of the table makes a file system usable for datasets", "[actors][source]") {
   DatasetFolder folder;
   const std::string a = test::random_lines(45, 100'000);
