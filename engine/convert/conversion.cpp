@@ -7,6 +7,7 @@
 #include "actors/output/group_encoder.h"
 #include "actors/pipeline.h"
 #include "actors/sizing.h"
+#include "core/base/text/utf8.h"
 #include "core/base/thread/start_thread.h"
 #include "core/base/whole_file.h"
 #include "core/data/digest.h"
@@ -57,6 +58,12 @@ Schema output_schema(const Schema& schema, const JobSpec& job, bool raw) {
 }
 
 Status check_names(const std::vector<parquet::OutputColumn>& columns) {
+  const auto bad = std::ranges::find_if_not(columns, is_utf8, &parquet::OutputColumn::name);
+  if (bad != columns.end()) {
+    return fail(Code::kInvalid, "column " + bad->name +
+                                    ": its name is not UTF-8, as Parquet demands; rename it in the "
+                                    "input or by `output`, leave it out, or convert --to npy");
+  }
   std::vector<std::string> names;
   names.reserve(columns.size());
   for (const auto& column : columns) names.push_back(column.name);

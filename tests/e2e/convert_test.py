@@ -51,6 +51,12 @@ class Convert(harness.Scenario):
         self.same_rows("raw", job, self.parquet_job("from_raw", job.folder / "raw", transform=transforms))
         self.same_rows("transformed", job, self.parquet_job("from_made", job.folder / "made"))
 
+    def test_a_column_whose_name_is_not_utf8_is_refused_for_parquet_by_name(self):
+        job = self.job(dataset={"format": "csv", "paths": ["a.csv"]}, columns={"label": "y", "dense": ["a*"], "sparse": ["b"]})
+        job.put("a.csv", b"y,a\xff,b\n" + b"1,2,3\n" * 50)
+        self.assert_refused(job.run("convert", "--raw", "--out", "raw"), 2, r"column a\xff: its name is not UTF-8", "rename it")
+        self.assertFalse(list(job.folder.glob("raw/*.parquet")))
+
     def test_lists_and_rows_of_parquet_are_converted_again(self):
         job = self.job(dataset={"format": "csv", "paths": ["a.csv"]}, order={"shuffle": False},
                        columns={"label": "y", "dense": ["d"], "sparse": ["one", "many"]})
