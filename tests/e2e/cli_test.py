@@ -191,6 +191,18 @@ class CommandLine(Scenario):
         bad = job.run("doctor")
         self.assertEqual(bad.status, 1, bad)
 
+    def test_a_job_file_may_be_a_file_address_and_no_other_one(self):
+        job = self.job(pipeline={"memory": "1GiB"})
+        job.put_criteo(500)
+        address = f"file://{job.folder}/job.toml"
+        self.assertIn(f"ok    job: {job.folder}/job.toml", self.forebay("doctor", address).out)
+        self.assertIn("job", self.forebay("inspect", address).out)
+        self.assertEqual(self.forebay("index", address, "--json").json["rows"], 500)
+        for address in ("http://h/job.toml", "file://h/job.toml"):
+            refused = self.forebay("index", address)
+            self.assertEqual(refused.status, 2, refused)
+            self.assertIn(f"job file {address}: a job file is read from this machine alone", refused.err)
+
     def test_inspect_and_doctor_say_how_a_parquet_file_lies(self):
         data = pathlib.Path(__file__).parent / "data/parquet_testing"
         job = self.job(dataset={"format": "parquet", "paths": [str(data / "alltypes_plain.snappy.parquet")]},

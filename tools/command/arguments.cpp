@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/input/file_system.h"
 #include "core/base/whole_file.h"
 #include "engine/job/job_file.h"
 #include "engine/job/quantity.h"
@@ -72,7 +73,13 @@ OptionReader& OptionReader::command(std::string& into) {
 }
 
 Result<JobSpec> open_job(const Invocation& invocation) {
-  return load_job(invocation.arguments.front(), sets_of(invocation), defaults_here());
+  const std::string path = FileSystems().full_path(invocation.arguments.front(), "");
+  if (path.find("://") != std::string::npos) {
+    return fail(Code::kInvalid, "job file " + path +
+                                    ": a job file is read from this machine alone; give its path "
+                                    "(or file:///PATH)");
+  }
+  return load_job(path, sets_of(invocation), defaults_here());
 }
 
 Result<JobSpec> open_job(const Invocation& invocation, std::string text) {

@@ -82,7 +82,7 @@ Exit look_at_store(const Invocation& invocation) {
 Exit run_doctor(const Invocation& invocation) {
   const bool as_json = invocation.has("--json");
   if (!invocation.arguments.empty()) {
-    const std::string& path = invocation.arguments.front();
+    const std::string path = FileSystems().full_path(invocation.arguments.front(), "");
     if (is_in_store(path)) return look_at_store(invocation);
     if (is_parquet(path, FileSystems())) return look_at_file(path, as_json);
   }
