@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "actors/output/varint.h"
+#include "core/base/varint.h"
 
 namespace forebay::parquet {
 namespace {
@@ -18,10 +18,6 @@ constexpr unsigned kMostBits = 48;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 /// A block's smallest delta, its widths and its numbers, and what pack() touches behind them.
 constexpr std::size_t kMostBlockBytes = 10 + kMiniblocks + kBlock * kMostBits / 8 + kWord;
-
-char* put_zigzag(std::uint64_t number, char* to) {
-  return put_varint(number << 1 ^ (0 - (number >> 63)), to);
-}
 
 /// Packs the numbers of a miniblock, `width` <= kMostBits bits each, from the lowest bit upwards.
 /// Touches less than a word behind its end.
@@ -49,7 +45,7 @@ char* put_block(Deltas& deltas, std::size_t count, char* to) {
     least = std::min(least, static_cast<std::int64_t>(deltas[i]));
   }
   for (std::size_t i = 0; i < count; ++i) deltas[i] -= static_cast<std::uint64_t>(least);
-  to = put_zigzag(static_cast<std::uint64_t>(least), to);
+  to = put_varint(to_zigzag(static_cast<std::int64_t>(least)), to);
   char* const widths = to;
   std::memset(to, 0, kMiniblocks);
   to += kMiniblocks;
@@ -76,7 +72,7 @@ bool write_delta(std::span<const std::uint64_t> numbers, std::string& out) {
   to = put_varint(kBlock, to);
   to = put_varint(kMiniblocks, to);
   to = put_varint(numbers.size(), to);
-  to = put_zigzag(numbers.empty() ? 0 : numbers[0], to);
+  to = put_varint(numbers.empty() ? 0 : to_zigzag(static_cast<std::int64_t>(numbers[0])), to);
   for (std::size_t begin = 1; begin < numbers.size() && to != nullptr; begin += kBlock) {
     const std::size_t count = std::min(kBlock, numbers.size() - begin);
     Deltas deltas{};

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "actors/output/varint.h"
+#include "core/base/varint.h"
 
 namespace forebay::parquet {
 namespace {

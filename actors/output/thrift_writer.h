@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/format/parquet/thrift_reader.h"
+#include "core/base/varint.h"
 
 namespace forebay::parquet {
 
@@ -74,15 +75,10 @@ class ThriftWriter {
     last = id;
   }
 
-  void varint(std::uint64_t number) {
-    for (; number >= 0x80; number >>= 7) out_.push_back(static_cast<char>(number | 0x80));
-    out_.push_back(static_cast<char>(number));
-  }
+  void varint(std::uint64_t number) { append_varint(number, out_); }
   void value(bool) {}  // Its type says it.
   void value(std::int32_t number) { value(std::int64_t{number}); }
-  void value(std::int64_t number) {
-    varint(static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
-  }
+  void value(std::int64_t number) { varint(to_zigzag(number)); }
   void value(const std::string& text) {
     varint(text.size());
     out_ += text;

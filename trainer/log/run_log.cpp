@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/crc32c.h"
+#include "core/base/varint.h"
 
 namespace forebay {
 namespace {
@@ -107,18 +108,13 @@ void put_fixed(std::string& out, Number number) {
   }
 }
 
-void put_varint(std::string& out, std::uint64_t number) {
-  for (; number >= 0x80; number >>= 7) out.push_back(static_cast<char>(number | 0x80));
-  out.push_back(static_cast<char>(number));
-}
-
 void put_key(std::string& out, std::uint32_t field, std::uint32_t type) {
-  put_varint(out, field << 3 | type);
+  append_varint(field << 3 | type, out);
 }
 
 void put_bytes(std::string& out, std::uint32_t field, std::string_view bytes) {
   put_key(out, field, kBytes);
-  put_varint(out, bytes.size());
+  append_varint(bytes.size(), out);
   out.append(bytes);
 }
 
@@ -128,7 +124,7 @@ std::string event_at(double wall, std::uint64_t step) {
   put_fixed(event, std::bit_cast<std::uint64_t>(wall));
   if (step > 0) {
     put_key(event, kStep, kVarint);
-    put_varint(event, step);
+    append_varint(step, event);
   }
   return event;
 }
@@ -216,7 +212,7 @@ std::string version_record(double wall) {
 std::string start_record(double wall, std::uint64_t step) {
   std::string log;
   put_key(log, kSessionStatus, kVarint);
-  put_varint(log, kSessionStart);
+  append_varint(kSessionStart, log);
   // TensorBoard purges this step and later ones.
   std::string event = event_at(wall, step + 1);
   put_bytes(event, kSessionLog, log);

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "actors/format/parquet/encoding/varint.h"
+#include "core/base/varint.h"
 
 namespace forebay::parquet {
 

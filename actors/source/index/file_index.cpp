@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/varint.h"
+
 namespace forebay {
 namespace {
 
@@ -26,10 +28,7 @@ class Encoder {
     word(value.low);
     word(value.high);
   }
-  void number(std::uint64_t value) {
-    for (; value >= 128; value >>= 7) out_.push_back(static_cast<char>(value | 128));
-    out_.push_back(static_cast<char>(value));
-  }
+  void number(std::uint64_t value) { append_varint(value, out_); }
   void text(std::string_view value) { out_.insert(out_.end(), value.begin(), value.end()); }
   std::vector<char> take() && { return std::move(out_); }
 
@@ -56,12 +55,10 @@ class Decoder {
   }
   std::uint64_t number() {
     std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = take(1);
-      if (byte.empty()) return 0;
-      value |= static_cast<std::uint64_t>(byte[0] & 127) << shift;
-      if ((byte[0] & 128) == 0) return value;
-    }
+    const char* at = in_.data();
+    const bool whole = read_varint(at, in_.data() + in_.size(), value);
+    in_ = in_.subspan(static_cast<std::size_t>(at - in_.data()));
+    if (whole) return value;
     failed_ = true;
     return 0;
   }

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "actors/format/parquet/encoding/varint.h"
+#include "core/base/varint.h"
 
 namespace forebay::parquet {
 namespace {
