@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <optional>
+#include <string>
 
 namespace forebay {
 
@@ -18,6 +21,13 @@ inline std::optional<float> label_of(double value, const std::optional<double>& 
 
 /// Whether a row may have this weight; any other value, and none at all, damages the row.
 inline bool is_weight(float value) { return std::isfinite(value) && value >= 0; }
+
+/// Returns a label or weight as BadRow::reason shows it.
+inline std::string number_text(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.9g", value);
+  return text.data();
+}
 
 /// What is wrong with such a label or weight, for BadRow::reason.
 inline const char* label_complaint(const std::optional<double>& threshold) {

@@ -1,9 +1,8 @@
 #include "actors/format/npy/loaded_unit.h"
 
-#include <cmath>
 #include <cstring>
-#include <limits>
 
+#include "actors/format/half_float.h"
 #include "core/data/column_set.h"
 
 namespace forebay::npy {
@@ -18,17 +17,7 @@ struct Boolean {
   std::uint8_t byte = 0;
 };
 
-double number_of(Half half) {
-  const double sign = (half.bits & 0x8000) != 0 ? -1 : 1;
-  const int exponent = half.bits >> 10 & 0x1f;
-  const int fraction = half.bits & 0x3ff;
-  if (exponent == 0x1f) {
-    using Limits = std::numeric_limits<double>;
-    return fraction != 0 ? Limits::quiet_NaN() : sign * Limits::infinity();
-  }
-  if (exponent == 0) return sign * std::ldexp(fraction, -24);
-  return sign * std::ldexp(fraction + 1024, exponent - 25);
-}
+double number_of(Half half) { return float_of_half(half.bits); }
 double number_of(Boolean boolean) { return boolean.byte != 0 ? 1 : 0; }
 /// An int8 is a number here, and no character: clang-tidy takes it for one unless it is an int.
 int number_of(std::int8_t number) { return number; }

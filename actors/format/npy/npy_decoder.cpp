@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -34,12 +33,6 @@ struct IdFill {
   std::int32_t* offsets = nullptr;  // nullptr: one id in every row
   std::size_t count = 0;
 };
-
-std::string number_text(double value) {
-  std::array<char, 32> text{};
-  const int size = std::snprintf(text.data(), text.size(), "%.9g", value);
-  return {text.data(), static_cast<std::size_t>(size)};
-}
 
 class NpyDecoder {
  public:

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "actors/format/csv/decimal.h"
+#include "actors/format/half_float.h"
 #include "core/data/column_set.h"
 
 namespace forebay::parquet {
@@ -53,17 +54,6 @@ void each_integer(const Leaf& leaf, const RawValues& raw, std::size_t count, Out
   each<std::uint64_t>(raw, count, out, to);
 }
 
-/// IEEE 754's binary16. Its exponent is shifted into place and then moved by the difference of the
-/// biases in a multiplication, which is exact and normalises the smallest numbers, too.
-float half(std::uint16_t bits) {
-  const auto moved = std::bit_cast<float>(std::uint32_t{bits & 0x7fffU} << 13) * 0x1p112F;
-  const std::uint32_t magnitude = bits & 0x7fffU;
-  auto out = std::bit_cast<std::uint32_t>(moved);
-  out = magnitude >= 0x7c00 ? 0x7f800000 : out;
-  out |= std::uint32_t{bits & 0x8000U} << 16;
-  return std::bit_cast<float>(magnitude > 0x7c00 ? kNanBits : out);
-}
-
 /// A number of any size in two's complement, the highest byte first.
 double big_endian(std::string_view bytes) {
   double value = bytes.empty() ? 0 : static_cast<signed char>(bytes[0]);
@@ -98,7 +88,8 @@ void decimals(const Leaf& leaf, const RawValues& raw, std::size_t count, Out* ou
 
 template <class Out>
 void floats(const Leaf& leaf, const RawValues& raw, std::size_t count, Out* out) {
-  if (leaf.physical == Physical::kFixedBytes) return each<std::uint16_t>(raw, count, out, half);
+  if (leaf.physical == Physical::kFixedBytes)
+    return each<std::uint16_t>(raw, count, out, float_of_half);
   if (leaf.physical == Physical::kDouble) return each<double>(raw, count, out, number<Out>);
   each<float>(raw, count, out, [](float value) { return Out{canonical(value)}; });
 }

@@ -1,10 +1,8 @@
 #include "actors/format/parquet/grain_labels.h"
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 
 #include "actors/format/raw_split.h"
@@ -14,12 +12,10 @@
 namespace forebay::parquet {
 namespace {
 
-std::string number_text(double value) {
-  if (std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(missing_double()))
-    return "null";
-  std::array<char, 32> number{};
-  std::snprintf(number.data(), number.size(), "%.9g", value);
-  return number.data();
+std::string value_text(double value) {
+  const bool is_null =
+      std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(missing_double());
+  return is_null ? "null" : number_text(value);
 }
 
 }  // namespace
@@ -62,10 +58,10 @@ bool GrainLabels::write_all(std::size_t rows, const Place& to) const {
 
 std::string GrainLabels::damage_of(std::size_t row) const {
   if (!label_of(labels_.data()[row], wanted_.label_threshold)) {
-    return "label: " + number_text(labels_.data()[row]) + label_complaint(wanted_.label_threshold);
+    return "label: " + value_text(labels_.data()[row]) + label_complaint(wanted_.label_threshold);
   }
   return "column " + quoted_text(wanted_.leaves[*wanted_.weight].name) + ": " +
-         number_text(weights_.data()[row]) + kWeightComplaint;
+         value_text(weights_.data()[row]) + kWeightComplaint;
 }
 
 }  // namespace forebay::parquet
