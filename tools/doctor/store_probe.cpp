@@ -29,11 +29,8 @@ std::size_t in_flight_of(const ProbeLimits& limits, const StorageSpec& storage) 
   return std::min<std::size_t>(limits.most_in_flight, storage.connections);
 }
 
-/// Returns what stands before the first character that makes a key a glob.
-std::string prefix_of(const std::string& key) { return key.substr(0, key.find_first_of("*?[\\")); }
-
 bool is_object(const std::string& key) {
-  return !key.empty() && !key.ends_with('/') && prefix_of(key) == key;
+  return !key.empty() && !key.ends_with('/') && glob_prefix(key) == key;
 }
 
 /// Asks one store, one thing after the other.
@@ -93,7 +90,7 @@ class StoreProbe {
     if (!access) return pass(access);
     found_.region = access->region;
     if (access->credentials.anonymous()) found_.credentials = "anonymous";
-    const std::string prefix = prefix_of(name->key);
+    const std::string prefix = glob_prefix(name->key);
     auto bucket =
         s3_target(*access, path_, {.bucket = name->bucket, .key = ""}, s3_list_query(prefix, ""));
     if (!bucket) return pass(bucket);

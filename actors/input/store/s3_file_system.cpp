@@ -15,7 +15,6 @@ namespace {
 
 constexpr const char* kS3Scheme = "s3://";
 constexpr std::size_t kMostListed = std::size_t{1} << 20;
-constexpr const char* kGlobCharacters = "*?[\\";
 
 FileInfo object_info(const std::string& path, const StoredVersion& version) {
   return {.path = path, .absolute = path, .key = path, .stamp = stamp_of(version)};
@@ -104,7 +103,7 @@ Result<std::shared_ptr<const Target>> S3FileSystem::target_of(const std::string&
 
 Result<std::vector<FileInfo>> S3FileSystem::list_glob(const std::string& pattern,
                                                       const S3Name& glob) const {
-  const std::string prefix = glob.key.substr(0, glob.key.find_first_of(kGlobCharacters));
+  const std::string prefix = glob_prefix(glob.key);
   Lister lister(
       *client_, glob.bucket, glob.key,
       [this](const std::string& path, const StoredVersion& version) { remember(path, version); });
@@ -121,9 +120,7 @@ Result<std::vector<FileInfo>> S3FileSystem::list_glob(const std::string& pattern
 Result<std::vector<FileInfo>> S3FileSystem::list(const std::string& pattern) const {
   auto name = name_of(pattern);
   if (!name) return pass(name);
-  if (name->key.find_first_of(kGlobCharacters) != std::string::npos) {
-    return list_glob(pattern, *name);
-  }
+  if (glob_prefix(name->key) != name->key) return list_glob(pattern, *name);
   auto info = stat(pattern);
   if (info) return std::vector<FileInfo>{std::move(*info)};
   // Without a bucket there is more to say than that the file is missing.

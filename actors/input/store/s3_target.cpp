@@ -36,6 +36,10 @@ Result<Url> bucket_url(const StoreAccess& access, const std::string& bucket) {
 
 }  // namespace
 
+std::string glob_prefix(const std::string& key) {
+  return key.substr(0, key.find_first_of("*?[\\"));
+}
+
 Result<S3Name> s3_name(const std::string& path) {
   constexpr std::size_t kScheme = 5;  // s3://
   const auto slash = std::min(path.find('/', kScheme), path.size());

@@ -15,6 +15,9 @@ struct S3Name {
   std::string key;  ///< "": the bucket itself.
 };
 
+/// Returns what stands before the first character that makes a key a glob.
+std::string glob_prefix(const std::string& key);
+
 /// Splits a path that begins with s3://. kInvalid, naming the path: no bucket, or one that no store
 /// has.
 Result<S3Name> s3_name(const std::string& path);

@@ -13,6 +13,14 @@ inline std::string_view take_until(std::string_view& text, char end) {
   return part;
 }
 
+/// Returns `text` without blanks and line ends around it.
+inline std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
 /// Returns the words with `between` between two of them.
 inline std::string joined(const std::vector<std::string>& words, std::string_view between) {
   std::string text;

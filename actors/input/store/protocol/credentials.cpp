@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/text/text.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
@@ -14,21 +15,12 @@ using Fields = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::size_t kMostProfileBytes = 1 << 20;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const auto first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 /// Returns the `key = value` lines below `[section]` of an ini file; nothing without that section.
 std::optional<Fields> fields_of(std::string_view text, std::string_view section) {
   std::optional<Fields> fields;
   bool inside = false;
   while (!text.empty()) {
-    const auto end = text.find('\n');
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const std::string_view line = trimmed(take_until(text, '\n'));
     if (line.empty() || line.front() == '#' || line.front() == ';') continue;
     if (line.front() == '[' && line.back() == ']') {
       inside = trimmed(line.substr(1, line.size() - 2)) == section;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/text/text.h"
+
 namespace forebay {
 namespace {
 
@@ -11,13 +13,6 @@ constexpr std::size_t kMostValueBytes = 1024;
 bool same_name(std::string_view a, std::string_view b) {
   const auto low = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return std::ranges::equal(a, b, {}, low, low);
-}
-
-std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 int status_of(std::string_view line) {
@@ -63,7 +58,7 @@ void ResponseHead::add_line(std::string_view line) {
   const auto colon = line.find(':');
   if (colon == std::string_view::npos) return;
   const std::string_view name = line.substr(0, colon);
-  const std::string_view value = without_blanks(line.substr(colon + 1));
+  const std::string_view value = trimmed(line.substr(colon + 1));
   if (value.size() > kMostValueBytes) return;
   if (same_name(name, "content-length")) content_length = parse_whole(value);
   if (same_name(name, "content-range")) content_range = parse_content_range(value);
