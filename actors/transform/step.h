@@ -59,6 +59,8 @@ class SizeBound {
   /// follow_cuts().
   void cut(std::size_t index, std::size_t longest);
   void follow_cuts() { follows_cuts_ = true; }
+  /// A row of the sparse column may hold any number of the column's ids.
+  void hold_any_length(std::size_t index) { sparse_[index].longest = kAnyLength; }
   /// Each target gets its own list memory for at most the ids of its source, and `more` ids a row.
   void hold_copies(std::span<const ColumnTarget> copies, std::size_t more);
   void hold_dense() { hold(rows_ * sizeof(float)); }

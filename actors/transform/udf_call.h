@@ -27,7 +27,7 @@ struct Udf {
   UdfColumns columns;
   std::string name;
   std::string params;
-  std::size_t max_ids = 0;  ///< The most ids per row by which a column's lists may grow.
+  std::size_t max_ids = 0;  ///< By how many ids a row a column's lists may grow, on average.
 };
 
 /// The memory of a call's columns; every sparse column has offsets.

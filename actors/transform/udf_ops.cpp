@@ -60,6 +60,8 @@ class UdfStep final : public TransformPlan::Step {
       copies.push_back({index, index, false});
     }
     size.hold_copies(copies, udf_.max_ids);
+    // max_ids is a mean: one row may get the ids of all.
+    for (const std::size_t index : udf_.columns.sparse) size.hold_any_length(index);
     const std::size_t values = udf_.columns.dense.size() * size.rows();
     size.borrow(values * sizeof(float) + (size.rows() + 1) * sizeof(std::int32_t) + 8192);
   }

@@ -75,6 +75,20 @@ TEST_CASE("a user's function fills further columns", "[actors][udf]") {
   CHECK(columns.lists(1) == Lists{{5}, {}, {7}});
 }
 
+TEST_CASE("lists that a user's function may replace are of any length, however few their ids",
+          "[actors][udf]") {
+  const Schema schema{.dense = {}, .sparse = {{"a", 0}, {"b", 0}}};
+  const auto most = [&](const TransformSpec& next) {
+    const auto plan = TransformPlan::compile({udf("plain_c", {"a", "b"}), next}, schema);
+    REQUIRE(plan);
+    return plan->most_ids(100, {false, false}, 0);
+  };
+  // Ten rows of ten ids in each column: 10 * min(10 * 10, 64) pairs.
+  CHECK(most({"cartesian", {"a", "b"}, {}}).of_feature[0] >= 640);
+  // One row of 100 ids, and 99 empty ones.
+  CHECK(most({"fill", {"a"}, {}}).of_feature[0] >= 199);
+}
+
 TEST_CASE("a user's function that throws fails the job and names the row", "[actors][udf]") {
   Columns columns(4);
   columns.dense("x", {1, 2, 13, 4});
