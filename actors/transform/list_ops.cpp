@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,13 +15,20 @@ namespace {
 
 /// The lists of one row, one of each source.
 using RowLists = std::span<const std::span<const std::int64_t>>;
+/// Their lengths, or the largest ones of any row: SizeBound::kAnyLength if that is not known.
+using Lengths = std::span<const std::size_t>;
+
+/// The product, but at most SizeBound::kAnyLength.
+std::size_t times(std::size_t x, std::size_t y) {
+  return x > SizeBound::kAnyLength / std::max<std::size_t>(y, 1) ? SizeBound::kAnyLength : x * y;
+}
 
 /// Makes one sparse column out of several, row by row.
 ///
-/// `Rule` has three functions. `count(lists)` returns a bound on the ids that a row produces.
-/// `row(lists, scratch, to)` writes them and returns their end; `scratch` has space for twice all
-/// ids of the row. `most_ids(rows, ids, pairs)` is a bound for that many rows that hold `ids` ids
-/// in all, and in no row lists whose lengths have a larger product than `pairs`.
+/// `Rule` has two functions, and says whether it `keeps_sum`: makes of no row more ids than the row
+/// has in all sources. `count(lengths)` returns a bound on the ids that a row produces, no lower
+/// for longer lists. `row(lists, scratch, to)` writes them and returns their end; `scratch` has
+/// space for twice all ids of the row.
 template <class Rule>
 class ListStep final : public TransformPlan::Step {
  public:
@@ -38,17 +46,19 @@ class ListStep final : public TransformPlan::Step {
     std::vector<SparseColumn> sources;
     for (const std::size_t source : sources_) sources.push_back(run.columns.sparse[source]);
     std::vector<std::span<const std::int64_t>> lists(sources.size());
+    std::vector<std::size_t> lengths(sources.size());
     const auto visit = [&](std::size_t row) {
-      for (std::size_t i = 0; i < sources.size(); ++i) lists[i] = ids_of(sources[i], row);
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        lists[i] = ids_of(sources[i], row);
+        lengths[i] = lists[i].size();
+      }
     };
     std::size_t total = 0;
     std::size_t longest = 0;
     for (std::size_t row = 0; row < rows; ++row) {
       visit(row);
-      total += rule_.count(lists);
-      std::size_t length = 0;
-      for (const auto& list : lists) length += list.size();
-      longest = std::max(longest, length);
+      total += rule_.count(lengths);
+      longest = std::max(longest, std::reduce(lengths.begin(), lengths.end()));
     }
     if (total > std::numeric_limits<std::int32_t>::max()) {
       return fail(Code::kInvalid, "a split would get more than 2^31 ids; make the lists shorter");
@@ -67,14 +77,11 @@ class ListStep final : public TransformPlan::Step {
 
   void bound(SizeBound& size) const override {
     const std::size_t ids = size.ids(sources_);
-    std::size_t pairs = 1;
-    for (const std::size_t source : sources_) {
-      const std::size_t longest = size.longest(source);
-      pairs = longest > SizeBound::kAnyLength / std::max<std::size_t>(pairs, 1)
-                  ? SizeBound::kAnyLength
-                  : pairs * longest;
-    }
-    size.hold_sparse(to_, rule_.most_ids(size.rows(), ids, pairs));
+    std::vector<std::size_t> lengths;
+    for (const std::size_t source : sources_) lengths.push_back(size.longest(source));
+    const std::size_t longest = rule_.count(lengths);
+    const std::size_t of_rows = times(size.rows(), longest);
+    size.hold_sparse(to_, Rule::keeps_sum ? std::min(ids, of_rows) : of_rows, longest);
     size.borrow(scratch_bytes(ids));
   }
 
@@ -131,11 +138,16 @@ Steps make_first_x(OpInput& input) {
 struct NGram {
   std::int64_t n = 1;
 
-  std::size_t count(RowLists lists) const {
-    std::size_t length = 0;
-    for (const auto list : lists) length += list.size();
+  static constexpr bool keeps_sum = true;
+
+  std::size_t count(Lengths lengths) const {
+    std::size_t all = 0;
+    for (const std::size_t length : lengths) {
+      if (length > SizeBound::kAnyLength - all) return SizeBound::kAnyLength;
+      all += length;
+    }
     const auto size = static_cast<std::size_t>(n);
-    return length < size ? 0 : length - size + 1;
+    return all < size ? 0 : all - size + 1;
   }
   std::int64_t* row(RowLists lists, std::int64_t* scratch, std::int64_t* to) const {
     std::int64_t* end = scratch;
@@ -143,7 +155,6 @@ struct NGram {
     for (const std::int64_t* gram = scratch; end - gram >= n; ++gram) *to++ = hash(gram);
     return to;
   }
-  std::size_t most_ids(std::size_t, std::size_t ids, std::size_t) const { return ids; }
 
  private:
   std::int64_t hash(const std::int64_t* gram) const {
@@ -164,8 +175,10 @@ Steps make_n_gram(OpInput& input) {
 struct Cartesian {
   std::int64_t max_ids = 1;
 
-  std::size_t count(RowLists lists) const {
-    return std::min(lists[0].size() * lists[1].size(), static_cast<std::size_t>(max_ids));
+  static constexpr bool keeps_sum = false;
+
+  std::size_t count(Lengths lengths) const {
+    return std::min(times(lengths[0], lengths[1]), static_cast<std::size_t>(max_ids));
   }
   std::int64_t* row(RowLists lists, std::int64_t*, std::int64_t* to) const {
     const std::int64_t* const end = to + max_ids;
@@ -179,9 +192,6 @@ struct Cartesian {
     }
     return to;
   }
-  std::size_t most_ids(std::size_t rows, std::size_t, std::size_t pairs) const {
-    return rows * std::min(static_cast<std::size_t>(max_ids), pairs);
-  }
 };
 
 Steps make_cartesian(OpInput& input) {
@@ -191,7 +201,9 @@ Steps make_cartesian(OpInput& input) {
 
 /// The ids of the first list that are also in the second, each once, in the first list's order.
 struct Intersection {
-  std::size_t count(RowLists lists) const { return std::min(lists[0].size(), lists[1].size()); }
+  static constexpr bool keeps_sum = true;
+
+  std::size_t count(Lengths lengths) const { return std::min(lengths[0], lengths[1]); }
   std::int64_t* row(RowLists lists, std::int64_t* scratch, std::int64_t* to) const {
     std::int64_t* const other = scratch;
     std::int64_t* const other_end = std::copy(lists[1].begin(), lists[1].end(), other);
@@ -209,7 +221,6 @@ struct Intersection {
     }
     return to;
   }
-  std::size_t most_ids(std::size_t, std::size_t ids, std::size_t) const { return ids; }
 };
 
 Steps make_intersection(OpInput& input) {

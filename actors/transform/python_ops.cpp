@@ -86,8 +86,8 @@ class PythonStep final : public TransformPlan::Step {
     const std::size_t new_ids = size.rows() * max_ids_;
     const std::size_t ids = size.ids(columns_.sparse) + new_ids * columns_.new_sparse.size();
     for (std::size_t i = 0; i < columns_.new_dense.size(); ++i) size.hold_dense();
-    // One more, since max_ids is a mean: a row may have several ids.
-    for (const std::size_t index : columns_.new_sparse) size.hold_sparse(index, new_ids + 1);
+    // Lists of any length: max_ids is a mean, and a row may have several ids.
+    for (const std::size_t index : columns_.new_sparse) size.hold_sparse(index, new_ids);
     size.borrow(PythonRows::bytes(columns_.dense.size() + columns_.new_dense.size(),
                                   columns_.sparse.size() + columns_.new_sparse.size(), size.rows(),
                                   ids));

@@ -55,12 +55,6 @@ std::size_t SizeBound::ids(std::span<const std::size_t> sparse) const {
   return others + most_uses * decoded_ids_;
 }
 
-bool SizeBound::may_be_list(std::size_t sparse, const std::vector<bool>& decoded) const {
-  const Lists& lists = sparse_[sparse];
-  if (lists.decoded && decoded[*lists.decoded]) return true;
-  return lists.others + (lists.decoded ? 1 : 0) > 1;
-}
-
 void SizeBound::hold(std::size_t bytes) {
   held_ += reserved(bytes);
   peak_ = std::max(peak_, held_);

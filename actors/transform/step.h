@@ -44,10 +44,6 @@ class SizeBound {
   /// The most ids of one row in the sparse column; kAnyLength if that is not known.
   std::size_t longest(std::size_t sparse) const { return sparse_[sparse].longest; }
 
-  /// With rows() == 1: whether the sparse column may have more than one id in the row. `decoded`
-  /// says which decoded columns may.
-  bool may_be_list(std::size_t sparse, const std::vector<bool>& decoded) const;
-
   /// Adds a buffer of `bytes` that the split keeps until its end.
   void hold(std::size_t bytes);
   /// Adds a buffer of `bytes` that the step returns.
@@ -55,8 +51,8 @@ class SizeBound {
 
   /// The sparse column `index` gets its own list memory, of at most `ids` ids.
   void hold_sparse(std::size_t index, std::size_t ids, std::size_t longest = kAnyLength);
-  /// Lists of the sparse column are cut to so many ids; their memory stays. Counts for ids() after
-  /// follow_cuts().
+  /// Lists of the sparse column are cut to so many ids; their memory stays. Counts for ids() and
+  /// longest() after follow_cuts().
   void cut(std::size_t index, std::size_t longest);
   void follow_cuts() { follows_cuts_ = true; }
   /// A row of the sparse column may hold any number of the column's ids.

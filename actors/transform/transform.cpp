@@ -42,6 +42,16 @@ void bound_plain(ColumnRef column, SizeBound& size) {
   size.hold_copies({&target, 1}, 0);
 }
 
+/// Follows the ids of a split through the steps. `lists` says which decoded columns may have more
+/// than one id in a row.
+void bound_ids(const auto& steps, const std::vector<bool>& lists, SizeBound& size) {
+  size.follow_cuts();
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (!lists[i]) size.hold_single(i);
+  }
+  for (const auto& planned : steps) planned.step->bound(size);
+}
+
 const OpEntry* find_op(OpRequest& request) {
   std::vector<std::string> names;
   for (const OpEntry& entry : op_table()) {
@@ -352,26 +362,17 @@ std::size_t TransformPlan::peak_bytes(std::size_t rows, std::size_t decoded_byte
 MostIds TransformPlan::most_ids(std::size_t rows, const std::vector<bool>& lists,
                                 std::size_t list_ids) const {
   SizeBound size(rows, list_ids * sizeof(std::int64_t), input_.sparse.size(), all_.sparse.size());
-  size.follow_cuts();
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    if (!lists[i]) size.hold_single(i);
-  }
-  for (const Planned& planned : steps_) planned.step->bound(size);
+  bound_ids(steps_, lists, size);
   MostIds most{.all = size.ids(live_sparse_)};
   for (const std::size_t slot : live_sparse_) most.of_feature.push_back(size.ids({&slot, 1}));
   return most;
 }
 
-// Follows one row through the steps, with one id in each column, or with many where a column may
-// have them.
 std::vector<bool> TransformPlan::lists(const std::vector<bool>& input) const {
-  constexpr std::size_t kMany = 1000;
-  const bool any = std::find(input.begin(), input.end(), true) != input.end();
-  SizeBound size(1, (any ? kMany : 1) * sizeof(std::int64_t), input_.sparse.size(),
-                 all_.sparse.size());
-  for (const Planned& planned : steps_) planned.step->bound(size);
+  SizeBound size(1, 0, input_.sparse.size(), all_.sparse.size());
+  bound_ids(steps_, input, size);
   std::vector<bool> lists;
-  for (const std::size_t slot : live_sparse_) lists.push_back(size.may_be_list(slot, input));
+  for (const std::size_t slot : live_sparse_) lists.push_back(size.longest(slot) > 1);
   return lists;
 }
 

@@ -77,6 +77,15 @@ class Convert(harness.Scenario):
         self.assert_refused(refused, 1, "column many: a row has more than one id", "first_x", "convert to parquet")
         self.assertEqual(list((job.folder / "npy").glob("*npy*")), [])
 
+    def test_operators_that_make_lists_of_single_ids_give_list_columns(self):
+        grams = {"op": "n_gram", "columns": ["C1", "C2", "C3"], "n": 2, "output": "grams"}
+        job = self.job(order={"shuffle": False}, transform=[grams])
+        job.put_criteo(1000)
+        self.assert_done(job.run("convert", "--out", "made", "--json"))
+        self.same_rows("n_gram", job, self.job("again", order={"shuffle": False}, dataset={
+            "format": "parquet", "paths": [str(job.folder / "made/*.parquet")]}, columns={
+                "label": "label", "dense": ["I*"], "sparse": ["C*", "grams"]}))
+
     def test_weights_and_extra_columns_are_carried(self):
         columns = {"label": "stars", "label_threshold": 4, "dense": ["d"], "sparse": ["c"], "weight": "w", "extra": ["at"]}
         job = self.job(dataset={"format": "csv", "paths": ["a.csv"]}, order={"shuffle": False}, columns=columns)

@@ -171,5 +171,28 @@ TEST_CASE("the ids of a batch are bounded by its rows, its lists and what operat
         100);
 }
 
+TEST_CASE("a column may hold lists where an operator may make more than one id of a row",
+          "[actors][transform]") {
+  const Schema schema{.dense = {"x"}, .sparse = {{"a", 0}, {"b", 0}, {"c", 0}, {"long", 0}}};
+  using Flags = std::vector<bool>;
+  const auto lists = [&](const TransformSpec& spec) {
+    return TransformPlan::compile({spec}, schema)->lists({false, false, false, true});
+  };
+  const auto n = [](std::int64_t number) {
+    return std::map<std::string, ParamValue>{{"n", number}};
+  };
+  CHECK(lists({"clamp", {"a"}, {{"min", std::int64_t{0}}}}) == Flags{false, false, false, true});
+  // Three ids have two neighbours, two have one.
+  CHECK(lists({"n_gram", {"a", "b", "c"}, n(2)}) == Flags{true, false, false, true});
+  CHECK(lists({"n_gram", {"a", "b"}, n(2)}) == Flags{false, false, false, true});
+  CHECK(lists({"n_gram", {"a", "long"}, n(2)}) == Flags{true, false, false, true});
+  CHECK(lists({"cartesian", {"a", "b"}, {}}) == Flags{false, false, false, true});
+  CHECK(lists({"cartesian", {"a", "long"}, {}}) == Flags{true, false, false, true});
+  CHECK(lists({"id_list_intersection", {"long", "b"}, {}}) == Flags{false, false, false, false});
+  CHECK(lists({"fill", {"a"}, {}}) == Flags{false, false, false, true});
+  CHECK(lists({"first_x", {"long"}, {{"x", std::int64_t{1}}}}) == Flags(4, false));
+  CHECK(lists({"first_x", {"long"}, {{"x", std::int64_t{2}}}}) == Flags{false, false, false, true});
+}
+
 }  // namespace
 }  // namespace forebay

@@ -87,6 +87,10 @@ TEST_CASE("lists that a user's function may replace are of any length, however f
   CHECK(most({"cartesian", {"a", "b"}, {}}).of_feature[0] >= 640);
   // One row of 100 ids, and 99 empty ones.
   CHECK(most({"fill", {"a"}, {}}).of_feature[0] >= 199);
+
+  const auto plan = TransformPlan::compile({udf("plain_c", {"a"})}, schema);
+  REQUIRE(plan);
+  CHECK(plan->lists({false, false}) == std::vector<bool>{true, false});
 }
 
 TEST_CASE("a user's function that throws fails the job and names the row", "[actors][udf]") {
