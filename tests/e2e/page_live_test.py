@@ -56,6 +56,16 @@ class PageLive(InChromium):
         self.assertAlmostEqual(energy["joules"], energy["cpu_joules"] + energy["worker_joules"], places=6)
         self.assertIn(energy["worker_method"], ("estimate", "rapl"))
 
+    def test_a_viewer_whose_clock_is_behind_sees_the_run_go_on(self):
+        running, address = self.started()
+        self.browser.open(address, behind=600)
+        self.wait_for_text(".state", "running")
+        asked = address + "api/history"
+        self.wait_until(lambda: sum(url.startswith(asked) for url in self.browser.heard()["requests"]) > 3)
+        self.assertEqual(self.browser.text(".state").lower(), "running")
+        self.assertEqual(self.assert_heard_nobody_else(address), [])
+        self.stopped(running)
+
     def test_a_run_that_fails_says_why_while_it_is_looked_at(self):
         running, address = self.started()
         self.browser.open(address)

@@ -15,9 +15,15 @@ let requests = [];
 let errors = [];
 
 const commands = {
-  async open({url, width, dark}) {
+  async open({url, width, dark, behind}) {
     await page?.context().close();
     const context = await browser.newContext({viewport: {width, height: 900}, colorScheme: dark ? 'dark' : 'light'});
+    if (behind) {
+      await context.addInitScript((seconds) => {
+        const now = Date.now;
+        Date.now = () => now() - 1000 * seconds;
+      }, behind);
+    }
     page = await context.newPage();
     requests = [];
     errors = [];

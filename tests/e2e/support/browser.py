@@ -39,8 +39,9 @@ class Browser:
             raise AssertionError(f"{command} {words}: {answer['error']}")
         return answer["value"]
 
-    def open(self, url, width=1280, dark=False):
-        self._ask("open", url=str(url), width=width, dark=dark)
+    def open(self, url, width=1280, dark=False, behind=0):
+        """Opens a page. The browser's clock is `behind` by so many seconds."""
+        self._ask("open", url=str(url), width=width, dark=dark, behind=behind)
 
     def wait(self, script, seconds=60):
         """Waits until an expression in the page is true."""

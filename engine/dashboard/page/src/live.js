@@ -67,9 +67,12 @@ export class Live {
       if (!answer.ok) throw new Error(await answer.text());
       return answer.json();
     };
-    const last = this.samples[this.samples.length - 1];
-    const missing = last && this.status ? Math.min(3600, Math.ceil(Date.now() / 1000 - last.time) + 3) : 3600;
+    // A difference of this browser's own clock, which need not be the server's.
+    const asked = Date.now();
+    const since = this.asked === undefined ? 3600 : Math.max(0, Math.ceil((asked - this.asked) / 1000));
+    const missing = Math.min(3600, since + 3);
     const [status, more] = await Promise.all([get('api/status'), get('api/history?seconds=' + missing)]);
+    this.asked = asked;
     this.samples = joined(this.samples, more);
     this.show(status);
   }
