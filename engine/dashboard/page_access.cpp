@@ -71,8 +71,10 @@ PageAccess::Entry PageAccess::entry_of(const HttpRequest& request) const {
   return cookie && is_token(*cookie) ? Entry::kGranted : Entry::kRefused;
 }
 
+// Lax: after a link in a page of another site a browser would not send a Strict cookie to the
+// address that it is sent on to. The page is read-only, and others cannot read its answers.
 std::string PageAccess::cookie() const {
-  return std::string(kCookieName) + "=" + options_.token + "; Path=/; HttpOnly; SameSite=Strict";
+  return std::string(kCookieName) + "=" + options_.token + "; Path=/; HttpOnly; SameSite=Lax";
 }
 
 Result<std::string> random_token() {

@@ -1,5 +1,6 @@
 """The page of runs that are no plain ones: a cluster that loses a worker, a run that fails, a training with tiers."""
 import json
+import os
 import re
 import signal
 
@@ -64,6 +65,16 @@ class PageLive(InChromium):
         self.wait_until(lambda: sum(url.startswith(asked) for url in self.browser.heard()["requests"]) > 3)
         self.assertEqual(self.browser.text(".state").lower(), "running")
         self.assertEqual(self.assert_heard_nobody_else(address), [])
+        self.stopped(running)
+
+    def test_a_link_in_a_page_of_another_site_opens_the_page(self):
+        token = "a-token-for-this-test"
+        os.environ["FOREBAY_DASHBOARD_TOKEN"] = token
+        self.addCleanup(os.environ.pop, "FOREBAY_DASHBOARD_TOKEN")
+        running, address = self.started()
+        self.browser.open(f"data:text/html,<a href='{address}?token={token}'>the run</a>")
+        self.browser.follow("a")
+        self.wait_for_text(".state", "running")
         self.stopped(running)
 
     def test_a_run_that_fails_says_why_while_it_is_looked_at(self):

@@ -43,6 +43,9 @@ const commands = {
   async ask({script}) {
     return page.evaluate(script);
   },
+  async follow({selector}) {
+    await Promise.all([page.waitForNavigation({waitUntil: 'load'}), page.click(selector)]);
+  },
   async resize({width}) {
     await page.setViewportSize({width, height: 900});
   },

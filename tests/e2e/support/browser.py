@@ -53,6 +53,10 @@ class Browser:
     def text(self, selector):
         return self.ask(f"document.querySelector({json.dumps(selector)}).innerText")
 
+    def follow(self, selector):
+        """Clicks on a link and waits for the page that it leads to."""
+        self._ask("follow", selector=selector)
+
     def resize(self, width):
         self._ask("resize", width=width)
 

@@ -111,7 +111,7 @@ TEST_CASE("with a token the page asks for it once and keeps it in a cookie",
   const std::string moved = served.ask("GET /?token=" + token);
   CHECK(is(moved, "303"));
   CHECK(holds(moved, "\r\nLocation: /\r\n"));
-  CHECK(holds(moved, "; HttpOnly; SameSite=Strict\r\n"));
+  CHECK(holds(moved, "; HttpOnly; SameSite=Lax\r\n"));
   CHECK(
       is(served.ask("GET /", "Host: localhost\r\nCookie: forebay_token=" + token + "\r\n"), "200"));
   CHECK(is(served.ask("GET /api/status?token=" + token), "200"));

@@ -51,8 +51,7 @@ TEST_CASE("a token is taken from the query or from the cookie", "[engine][dashbo
         Entry::kGranted);
   CHECK(open_to_all().entry_of({.cookie = "other_forebay_token=0123456789abcdef"}) ==
         Entry::kRefused);
-  CHECK(open_to_all().cookie() ==
-        "forebay_token=0123456789abcdef; Path=/; HttpOnly; SameSite=Strict");
+  CHECK(open_to_all().cookie() == "forebay_token=0123456789abcdef; Path=/; HttpOnly; SameSite=Lax");
 }
 
 TEST_CASE("a random token has 128 bits, and a given one enough letters", "[engine][dashboard]") {
