@@ -107,6 +107,7 @@ class _Epoch(Iterator[Batch]):
             self._left = True
             raise
         self._left = False
+        self._loader._set_costs()
         if batch is None:
             self._ended = True
             raise StopIteration
@@ -141,6 +142,8 @@ class Loader:
         self._transforms = [_table_of(transform) for transform in transforms]
         self._set = [f"{key}={_toml(key, value)}" for key, value in (set or {}).items()]
         self._rank, self._world_size = rank, world_size
+        self._costs: dict[str, str] = {}  # set() while the job ran: not the job's own, which states name
+        self._costs_due: dict[str, str] = {}  # the same, after a reopening, until the job runs again
         self._pass: weakref.ref[_Epoch] | None = None
         self._progress = progress
         self._reader = self._open("")
@@ -152,6 +155,7 @@ class Loader:
         _open_loaders.add(self)
 
     def _open(self, state: str) -> Reader:
+        self._costs_due = dict(self._costs)
         if not isinstance(self._job, Mapping):
             return Reader(self._job, self._transforms, self._set, state, self._rank, self._world_size)
         tables = dict(self._job)
@@ -217,8 +221,7 @@ class Loader:
         """Changes a running job as `forebay set` does: `loader.set(**{"pipeline.cpus": 1})`."""
         for key, value in keys.items():
             if self._reader.has_begun:
-                self._reader.set(key, value if isinstance(value, str) else _toml(key, value))
-                self._set.append(f"{key}={_toml(key, value)}")
+                self._set_running(key, value)
                 continue
             before, self._set = self._set, [*self._set, f"{key}={_toml(key, value)}"]
             state = self._reader.state()
@@ -229,6 +232,21 @@ class Loader:
                 self._set = before
                 self._go_back(state, error)
                 raise
+
+    def _set_running(self, key: str, value: Any) -> None:
+        text = value if isinstance(value, str) else _toml(key, value)
+        self._reader.set(key, text)
+        if key.startswith("transform."):
+            self._costs.pop(key, None)  # the last to be set comes last: an operator's cost has two names
+            self._costs[key] = text
+        else:
+            self._set.append(f"{key}={_toml(key, value)}")
+
+    def _set_costs(self) -> None:
+        """Gives a job that runs again the costs that it had before it was opened again."""
+        due, self._costs_due = self._costs_due, {}
+        for key, text in due.items():
+            self._reader.set(key, text)
 
     def close(self) -> None:
         """Ends the loader's threads. Batches that are held stay valid."""

@@ -67,6 +67,29 @@ class Position(Positions):
         self.assertEqual(before["batches"], 0)
         self.assertEqual(json.loads(json.dumps(state)), state)
 
+    def test_a_cost_that_was_set_stays_when_a_state_is_loaded(self):
+        class Heard:
+            def __init__(self, reader):
+                self.reader, self.calls = reader, []
+
+            def __getattr__(self, name):
+                return getattr(self.reader, name)
+
+            def set(self, *words):
+                self.calls.append(words)
+                return self.reader.set(*words)
+
+        self.files.change(transform=[{"op": "spin", "microseconds": 0}])
+        loader = self.open()
+        next(iter(loader))
+        state = loader.state_dict()
+        loader.set(**{"transform.0.microseconds": 1, "transform.0.cost": 2})
+        loader.set(**{"transform.0.microseconds": 3})
+        loader.load_state_dict(state)
+        heard = loader._reader = Heard(loader._reader)
+        self.assertEqual([batch.index for batch in loader], list(range(1, 26)))
+        self.assertEqual(heard.calls, [("transform.0.cost", "2"), ("transform.0.microseconds", "3")])
+
     def test_any_state_of_two_epochs_goes_on_to_the_same_digest(self):
         want = self.digest_of_two_epochs()
         loader = self.open()
