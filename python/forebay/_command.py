@@ -81,10 +81,10 @@ def run(arguments: list[str]) -> Report:
 
     ConfigError: it was refused and has done nothing; DataError: it failed. An exception that arrives meanwhile, such as
     KeyboardInterrupt, stops it as Ctrl-C does."""
-    with tempfile.TemporaryFile("w+") as out:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
         try:
             child = subprocess.Popen([program(), *arguments, "--json"], stdin=subprocess.DEVNULL, stdout=out,
-                                     stderr=subprocess.PIPE, text=True, errors="replace")
+                                     stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace")
         except OSError as error:
             raise Error(f"{program()}: {error.strerror}; install the package again") from None
         with child:
@@ -97,8 +97,8 @@ def run(arguments: list[str]) -> Report:
         if status != 0:
             raise _error(status, last)
         out.seek(0)
-        lines = out.read().splitlines()
-    return Report(json.loads(lines[-1]))
+        last_line = out.read().rstrip("\n").rsplit("\n", 1)[-1]
+    return Report(json.loads(last_line))
 
 
 def _path(path: Path) -> str:

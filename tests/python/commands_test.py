@@ -153,6 +153,15 @@ class Inspect(Commands):
         self.addCleanup(os.chdir, there)
         self.assertEqual(forebay.inspect("--ops")["rows"], 300)
 
+    def test_names_are_unicode_whatever_the_locale_and_have_any_space_within(self):
+        names = ["a\u2028b.tsv", "a\u0085b.tsv", "ä.tsv"]
+        for name in names:
+            (self.folder / name).write_bytes(self.data.read_bytes())
+            self.assertEqual(forebay.inspect(self.folder / name)["rows"], 300)
+        done = package.run_python("import sys, forebay; print(forebay.inspect(sys.argv[1])['rows'])", self.folder / "ä.tsv",
+                                  env={**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"})
+        self.assertEqual((done.stdout, done.returncode), ("300\n", 0), done.stderr)
+
     def test_what_is_not_there_or_unknown_is_a_config_error_and_what_is_damaged_a_data_error(self):
         self.files.put("odd", bytes(range(128, 256)) * 8)
         for path, words in (("nowhere", "nowhere cannot be read"), (self.files.folder / "odd", "odd")):
