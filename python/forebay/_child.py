@@ -50,7 +50,10 @@ def where(error: BaseException) -> str:
 
 
 def described(error: BaseException) -> str:
-    text = str(error)
+    try:
+        text = str(error)
+    except BaseException as other:  # whatever the class of the user's exception does
+        text = f"its message cannot be shown, because that raised {type(other).__name__}"
     return type(error).__name__ + (f": {text}" if text else "") + where(error)
 
 

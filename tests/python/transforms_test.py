@@ -217,6 +217,10 @@ class Errors(Transforms):
     def test_an_exception_that_no_part_repeats_names_the_smallest_rows(self):
         self.fails("needs_two_rows", "rows", "RuntimeError: only with others")
 
+    def test_an_exception_without_words_is_named(self):
+        self.fails("raises_silently", "raised Silent: its message cannot be shown, because that raised LookupError",
+                   "functions.py:")
+
     def test_an_exit_is_an_exception(self):
         self.fails("leaves", "raised SystemExit: bye")
 
