@@ -122,6 +122,17 @@ class Ssh(Scenario):
             self.assertTrue((job.folder / ".forebay/ssh.state").stat().st_size)
             self.assert_nothing_left(job)
 
+    def test_a_task_whose_number_cannot_be_written_is_ended_and_reported(self):
+        _, folder = self.launched()
+        place = self.folder / "remote/full"
+        (place / "trainer.new").mkdir(parents=True)  # so nothing can be written there
+        shutil.copy(folder / "task.sh", place)
+        done = subprocess.run(["bash", place / "task.sh", "start", "trainer", "sleep", "600"], timeout=60,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn(f"trainer did not start within 10 s; look whether {place} is full", done.stderr)
+        self.wait_until(lambda: not processes_below(place), 30)
+
     def test_stop_kills_no_process_that_took_an_old_number(self):
         job, folder = self.launched()
         place = self.folder / "remote/other"

@@ -25,12 +25,16 @@ case $verb in
   start)
     rm -f "$task.status" "$task.pid"
     setsid --fork bash ./task.sh run "$task" "$@" </dev/null >/dev/null 2>&1
-    until [ -s "$task.pid" ]; do sleep 0.1; done
+    for ((left = 100; left > 0; --left)); do [ -s "$task.pid" ] && exit 0; sleep 0.1; done
+    echo "$task did not start within 10 s; look whether $PWD is full" >&2
+    bash ./task.sh stop "$task" 0  # it may have begun just now
+    exit 1
     ;;
   run)
     : >"$task.begun"
     "$@" >"$task.out" 2>"$task.err" &
-    echo "$! $(began "$!")" >"$task.new" && mv "$task.new" "$task.pid"
+    # Without its number nobody could stop it.
+    { echo "$! $(began "$!")" >"$task.new" && mv "$task.new" "$task.pid"; } || kill -KILL "$!"
     wait "$!"
     echo "$?" >"$task.new" && mv "$task.new" "$task.status"
     ;;
