@@ -72,10 +72,12 @@ class HeldModel final : public Model {
   Result<double> step(const Batch&) override { return 0; }
   Status predict(const Batch&, std::span<float>) override { return {}; }
   Result<std::unique_ptr<StateSource>> snapshot() override {
+    if (!can_be_taken) return tl::unexpected<Error>(can_be_taken.error());
     return std::make_unique<HeldSource>(gate, links);
   }
   Status restore(StateSource&) override { return {}; }
 
+  Status can_be_taken;
   HeldSource::Gate gate;
   fs::path links;
 };
@@ -300,6 +302,25 @@ TEST_CASE_METHOD(SaverFixture,
   CHECK_FALSE(ended.written);
   CHECK(ended.batches_lost == 1);
   CHECK(fs::path(ended.checkpoint).filename() == "checkpoint-000000003");
+}
+
+TEST_CASE_METHOD(SaverFixture,
+                 "a state that the model cannot give is reported, and training goes on",
+                 "[trainer][saving]") {
+  saver();
+  REQUIRE(made->finish(model, after(1)).written);
+  model.can_be_taken = fail(Code::kUnavailable, "no space left");
+  REQUIRE(made->save(model, after(2)).value());
+  const std::string line = "checkpoint not written (the last one stands): no space left";
+  CHECK(said == std::vector<std::string>{line});
+  auto ended = made->finish(model, after(3));
+  CHECK(ended.batches_lost == 2);
+  REQUIRE_FALSE(ended.written);
+  CHECK(ended.written.error().message == line);
+  model.can_be_taken = {};
+  ended = made->finish(model, after(4));
+  CHECK(ended.written);
+  CHECK(ended.batches_lost == 0);
 }
 
 TEST_CASE_METHOD(SaverFixture, "a writer that crashes is restarted, and training goes on",

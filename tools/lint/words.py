@@ -17,7 +17,7 @@ IN_CODE = [
       "examples/loader/",  # a program of its own
       "include/forebay/future",  # threads wait there for answers
       "python/src/reader",  # Python's signals arrive while the loader opens
-      "trainer/state/copy_before_change", "trainer/embedding/tiered/whole_tables", "trainer/saving/block_file", "trainer/torch/device/transfer", "trainer/torch/ranked_tables",
+      "trainer/state/copy_before_change", "trainer/saving/block_file", "trainer/torch/device/transfer", "trainer/torch/ranked_tables",
       "engine/ranks/rank_meeting")),  # who trains, who writes and the disk meet there
     ("a stream, a signal handler or an end of the process outside the program",
      r"\b(?:stderr|stdout|_exit|_Exit|quick_exit|sigaction)\b|\bstd::(?:cerr|cout|exit|signal)\b",

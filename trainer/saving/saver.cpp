@@ -131,7 +131,8 @@ LastSave plan_last_save(const LastSaveQuestion& question) {
 }
 
 Saver::Saver(CheckpointStore& store, const Clock& clock, Options options)
-    : options_(std::move(options)),
+    : store_(store),
+      options_(std::move(options)),
       checkpoint_(options_.checkpoint),
       batches_(options_.batches),
       writer_(store, clock, options_.on_ended) {}
@@ -141,7 +142,11 @@ Result<bool> Saver::save(Model& model, TrainState beside) {
   collect();
   if (writer_.gone()) return true;
   auto state = model.snapshot();
-  if (!state) return pass(state);
+  if (!state) {
+    state.error().message.insert(0, store_.not_written());
+    refuse(std::move(state.error()));
+    return true;
+  }
   writer_.begin(std::move(*state), std::move(beside));
   bytes_ = writer_.progress().bytes;
   return true;
@@ -158,9 +163,14 @@ void Saver::collect() {
   } else if (ended->path.error().code != Code::kTimeout) {
     Error error = ended->path.error();
     if (writer_.gone()) error.message += "; no more checkpoints of this run are written";
-    if (options_.say) options_.say(error.message);
-    written_ = tl::unexpected<Error>(std::move(error));
+    refuse(std::move(error));
   }
+}
+
+/// Reports why a checkpoint is not written.
+void Saver::refuse(Error error) {
+  if (options_.say) options_.say(error.message);
+  written_ = tl::unexpected<Error>(std::move(error));
 }
 
 /// Waits for the checkpoint in flight, or cancels it if that loses fewer batches.
@@ -188,11 +198,7 @@ bool Saver::last_one_fits() const {
 }
 
 void Saver::write_last(Model& model, TrainState beside) {
-  auto begun = save(model, std::move(beside));
-  if (!begun) {
-    written_ = pass(begun);
-    return;
-  }
+  if (!save(model, std::move(beside))) return;
   for (std::chrono::nanoseconds slice{0}; writer_.busy(slice); slice = kSlice) {
     const auto left = time_left();
     if (left && left->count() <= 0) writer_.give_up();

@@ -124,10 +124,10 @@ std::optional<std::chrono::nanoseconds> time_to_write(std::uint64_t bytes, doubl
 
 /// Saves a training run: in the background while it trains, and at its end.
 ///
-/// A checkpoint that cannot be written (the disk is full, writing throws) is reported and does not
-/// end the run; the last complete one remains, and the next is written when it is due, unless
-/// writing threw more often than CheckpointWriter::kRestarts. Belongs to the model's thread; the
-/// model outlives it.
+/// A checkpoint that cannot be written (the disk is full, the model gives no state, writing throws)
+/// is reported and does not end the run; the last complete one remains, and the next is written
+/// when it is due, unless writing threw more often than CheckpointWriter::kRestarts. Belongs to the
+/// model's thread; the model outlives it.
 class Saver {
  public:
   struct Options {
@@ -142,8 +142,8 @@ class Saver {
 
   Saver(CheckpointStore& store, const Clock& clock, Options options);
 
-  /// Begins a checkpoint of the model's current state, unless no more are written. False: another
-  /// is in flight, call it again later.
+  /// Begins a checkpoint of the model's current state, unless no more are written or the model
+  /// gives no state, which is reported. False: another is in flight, call it again later.
   Result<bool> save(Model& model, TrainState beside);
 
   /// Takes the result of a checkpoint that has ended since the last call, and reports its error.
@@ -164,6 +164,7 @@ class Saver {
   Ended fail_after(std::uint64_t batches);
 
  private:
+  void refuse(Error error);
   void settle();
   bool last_one_fits() const;
   void tidy();
@@ -173,6 +174,7 @@ class Saver {
   }
   Ended ended_after(std::uint64_t batches);
 
+  CheckpointStore& store_;
   const Options options_;
   std::string checkpoint_;
   std::uint64_t batches_;

@@ -1,6 +1,8 @@
 #include <atomic>
 #include <map>
 
+#include "tests/support/no_thread_left.h"
+#include "tests/support/skip_note.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"
 #include "tests/trainer/embedding/table_run.h"
@@ -174,6 +176,21 @@ TEST_CASE_METHOD(Fixture, "abandoning whole tables ends a wait for them", "[trai
   const auto refused = whole->read(0, 0, row);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kTimeout);
+}
+
+TEST_CASE_METHOD(Fixture, "whole tables without a thread to move rows refuse to be read",
+                 "[trainer][embedding]") {
+  if (!test::kCanRefuseThreads) return test::note_skipped("a sanitizer needs memory for a thread");
+  snapshot = Snapshot::kLinked;
+  const auto tiers = in_tiers();
+  train(*tiers, 0, 5);
+  std::shared_ptr<StateSource> linked = tiers->snapshot({}).value();
+  std::unique_ptr<StateSource> whole;
+  test::with_no_thread_left([&] { whole = whole_tables(layout(), linked, dir.path("whole")); });
+  std::vector<std::byte> row(kWholeWidth * sizeof(float));
+  const auto refused = whole->read(0, 0, row);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.starts_with("no thread can be started for whole tables: "));
 }
 
 TEST_CASE_METHOD(Fixture, "whole tables of another shape are refused before anything is changed",

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/thread/start_thread.h"
 #include "trainer/embedding/scored_rows.h"
 #include "trainer/embedding/tiered/disk_rows.h"
 #include "trainer/embedding/tiered/tiered_state.h"
@@ -52,12 +53,12 @@ class WholeTables final : public StateSource {
         locations_.push_back({.table = table, .kept = {}});
       }
     }
-    taken_over_ = std::async(std::launch::async, [this] { return take_over(); }).share();
+    start_taking_over();
   }
 
   ~WholeTables() override {
     given_up_ = true;
-    taken_over_.wait();
+    thread_.reset();
     disk_.close();
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
@@ -102,6 +103,21 @@ class WholeTables final : public StateSource {
     std::optional<std::size_t> table = {};
     std::vector<std::byte> kept;
   };
+
+  /// Without a thread every read returns why there is none.
+  void start_taking_over() {
+    const auto task =
+        std::make_shared<std::packaged_task<Status()>>([this] { return take_over(); });
+    taken_over_ = task->get_future().share();
+    try {
+      thread_ =
+          std::make_unique<Thread>(Thread::Options{.name = "whole tables"}, [task] { (*task)(); });
+    } catch (const NoThread& none) {
+      std::promise<Status> refused;
+      refused.set_value(fail(Code::kUnavailable, none.what()));
+      taken_over_ = refused.get_future().share();
+    }
+  }
 
   // Reads file by file, each from its begin to its end, as a checkpoint has to be read.
   Status take_over() {
@@ -207,7 +223,8 @@ class WholeTables final : public StateSource {
   std::vector<Location> locations_;
   std::vector<std::int64_t> keys_;  // by slot
   std::atomic<bool> given_up_ = false;
-  std::shared_future<Status> taken_over_;  // its destructor waits for the thread
+  std::shared_future<Status> taken_over_;
+  std::unique_ptr<Thread> thread_;  // null: none could be started
 };
 
 }  // namespace
