@@ -19,7 +19,16 @@ std::string quoted(const std::string& name) { return '"' + name + '"'; }
 
 }  // namespace
 
+ColumnSlots::ColumnSlots(const Schema& decoded)
+    : columns_(decoded),
+      dense_(decoded.dense.size(), true),
+      sparse_(decoded.sparse.size(), true),
+      live_names_(decoded.dense.begin(), decoded.dense.end()) {
+  for (const SparseFeature& feature : decoded.sparse) live_names_.insert(feature.name);
+}
+
 std::size_t ColumnSlots::add(ColumnKind kind, const SparseFeature& column) {
+  live_names_.insert(column.name);
   live(kind).push_back(true);
   if (kind == ColumnKind::kSparse) {
     columns_.sparse.push_back(column);
@@ -27,6 +36,17 @@ std::size_t ColumnSlots::add(ColumnKind kind, const SparseFeature& column) {
     columns_.dense.push_back(column.name);
   }
   return live(kind).size() - 1;
+}
+
+void ColumnSlots::drop(ColumnRef column) {
+  if (!is_live(column)) return;
+  live(column.kind)[column.index] = false;
+  live_names_.erase(live_names_.find(name_of(column)));
+}
+
+const std::string& ColumnSlots::name_of(ColumnRef column) const {
+  return column.kind == ColumnKind::kDense ? columns_.dense[column.index]
+                                           : columns_.sparse[column.index].name;
 }
 
 std::vector<std::size_t> ColumnSlots::live_slots(ColumnKind kind) const {
@@ -140,8 +160,7 @@ Targets ColumnBinder::same_kind(const std::vector<std::size_t>& dense,
 }
 
 std::size_t ColumnBinder::add(ColumnKind kind, const SparseFeature& column) {
-  const std::vector<std::string> taken = names();
-  if (std::find(taken.begin(), taken.end(), column.name) != taken.end()) {
+  if (slots_.has(column.name)) {
     request_.refuse("output", quoted(column.name) + " is a column already");
   }
   if (std::ranges::count(schema_.extra, column.name, &ExtraColumn::name) > 0) {
@@ -169,11 +188,6 @@ void ColumnBinder::check_pattern(std::size_t num_sources) {
     request_.refuse("output", "needs {} for the column's name, as there are " +
                                   std::to_string(num_sources) + " columns");
   }
-}
-
-const std::string& ColumnBinder::name_of(ColumnRef column) const {
-  return column.kind == ColumnKind::kDense ? schema_.dense[column.index]
-                                           : schema_.sparse[column.index].name;
 }
 
 std::vector<std::string> ColumnBinder::names() const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "actors/transform/op_request.h"
@@ -33,18 +34,18 @@ struct Targets {
 /// operators may run in another order than they are written in.
 class ColumnSlots {
  public:
-  explicit ColumnSlots(const Schema& decoded)
-      : columns_(decoded),
-        dense_(decoded.dense.size(), true),
-        sparse_(decoded.sparse.size(), true) {}
+  explicit ColumnSlots(const Schema& decoded);
 
   /// All columns by slot, dropped ones included.
   Schema& columns() { return columns_; }
   const Schema& columns() const { return columns_; }
 
   bool is_live(ColumnRef column) const { return live(column.kind)[column.index]; }
+  /// Whether a column that is not dropped has this name.
+  bool has(const std::string& name) const { return live_names_.contains(name); }
   std::size_t add(ColumnKind kind, const SparseFeature& column);
-  void drop(ColumnRef column) { live(column.kind)[column.index] = false; }
+  void drop(ColumnRef column);
+  const std::string& name_of(ColumnRef column) const;
 
   /// The slots of a kind that are not dropped, in the order of the columns.
   std::vector<std::size_t> live_slots(ColumnKind kind) const;
@@ -60,6 +61,7 @@ class ColumnSlots {
   Schema columns_;
   std::vector<bool> dense_;  // whether the slot's column is there
   std::vector<bool> sparse_;
+  std::unordered_multiset<std::string> live_names_;
 };
 
 /// The ids a sparse column may hold, both ends included.
@@ -118,7 +120,7 @@ class ColumnBinder {
 
   /// The columns by slot.
   Schema& schema() { return schema_; }
-  const std::string& name_of(ColumnRef column) const;
+  const std::string& name_of(ColumnRef column) const { return slots_.name_of(column); }
 
  private:
   std::vector<ColumnRef> of(const std::vector<ColumnKind>& kinds);

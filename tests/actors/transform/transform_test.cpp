@@ -171,6 +171,27 @@ TEST_CASE("the ids of a batch are bounded by its rows, its lists and what operat
         100);
 }
 
+TEST_CASE("the name of a column that was dropped may be given again, and no other name",
+          "[actors][transform]") {
+  const Schema schema{.dense = {"x"}, .sparse = {{"a", 0}}};
+  const TransformSpec drops{"one_hot", {"a"}, {{"size", std::int64_t{1}}}};
+  const TransformSpec again{"clamp", {"x"}, {{"min", 0.0}, {"output", std::string("a")}}};
+  CHECK_FALSE(TransformPlan::compile({again}, schema));
+  const auto plan = TransformPlan::compile({drops, again}, schema);
+  REQUIRE(plan);
+  CHECK(plan->output().dense == std::vector<std::string>{"x", "a_0", "a"});
+  CHECK_FALSE(TransformPlan::compile({drops, again, again}, schema));
+}
+
+TEST_CASE("columns of a hundred thousand names are compiled", "[actors][transform]") {
+  Schema schema;
+  for (int i = 0; i < 25; ++i) schema.sparse.push_back({"c" + std::to_string(i), 0});
+  const auto plan =
+      TransformPlan::compile({{"one_hot", {"c*"}, {{"size", std::int64_t{4096}}}}}, schema);
+  REQUIRE(plan);
+  CHECK(plan->output().dense.size() == 25 * 4096);
+}
+
 TEST_CASE("a column may hold lists where an operator may make more than one id of a row",
           "[actors][transform]") {
   const Schema schema{.dense = {"x"}, .sparse = {{"a", 0}, {"b", 0}, {"c", 0}, {"long", 0}}};
