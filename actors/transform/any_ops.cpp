@@ -241,6 +241,7 @@ Steps make_one_hot(OpInput& input) {
   Steps steps;
   const std::vector<ColumnRef> sources = input.columns.any();
   const bool drops = !input.columns.has_output();
+  input.columns.check_output(sources.size());
   for (const ColumnRef from : sources) {
     const std::string source = input.columns.name_of(from);
     const std::string name = input.columns.output_name(source, source);

@@ -132,7 +132,7 @@ std::size_t ColumnBinder::sparse_named(const std::string& key, const std::string
 std::vector<ColumnTarget> ColumnBinder::results(ColumnKind from,
                                                 const std::vector<std::size_t>& sources,
                                                 ColumnKind to, std::int64_t bound) {
-  check_pattern(sources.size());
+  check_output(sources.size());
   std::vector<ColumnTarget> targets;
   for (const std::size_t source : sources) {
     if (request_.refused()) break;
@@ -179,7 +179,7 @@ std::string ColumnBinder::output_name(const std::string& source, const std::stri
   return name;
 }
 
-void ColumnBinder::check_pattern(std::size_t num_sources) {
+void ColumnBinder::check_output(std::size_t num_sources) {
   if (!has_output()) return;
   const auto* pattern = std::get_if<std::string>(&request_.spec().params.at("output"));
   if (pattern == nullptr || pattern->empty()) {

@@ -114,6 +114,8 @@ class ColumnBinder {
   std::size_t add(ColumnKind kind, const SparseFeature& column);
   void drop(ColumnRef column) { slots_.drop(column); }
 
+  /// Refuses an `output` that cannot name the results of so many sources; results() does so, too.
+  void check_output(std::size_t num_sources);
   /// The `output` pattern applied to a source; `otherwise` if no pattern is given.
   std::string output_name(const std::string& source, const std::string& otherwise);
   bool has_output() const { return request_.has("output"); }
@@ -127,7 +129,6 @@ class ColumnBinder {
   std::vector<std::size_t> of_kind(ColumnKind kind);
   void match(const std::string& pattern, const std::vector<ColumnKind>& kinds,
              std::vector<ColumnRef>& found);
-  void check_pattern(std::size_t num_sources);
   std::vector<std::string> names() const;
 
   OpRequest& request_;

@@ -233,8 +233,10 @@ Steps make_intersection(OpInput& input) {
 /// Adds a column beside each source: the index of each id in its list.
 Steps make_enumerate(OpInput& input) {
   const std::int64_t start = input.params.integer_or("start", 0, {0, std::int64_t{1} << 62});
+  const std::vector<std::size_t> sources = input.columns.sparse();
+  input.columns.check_output(sources.size());
   std::vector<ColumnTarget> targets;
-  for (const std::size_t from : input.columns.sparse()) {
+  for (const std::size_t from : sources) {
     const std::string source = input.columns.schema().sparse[from].name;
     const std::string name = input.columns.output_name(source, source + "_index");
     targets.push_back({from, input.columns.add(ColumnKind::kSparse, {name, 0}), false});

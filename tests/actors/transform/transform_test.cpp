@@ -102,6 +102,24 @@ TEST_CASE("a refusal names the transform, the key and the nearest name", "[actor
         "transform 2 (log1p): output: \"C2\" is a column already");
 }
 
+TEST_CASE("operators that only add columns refuse an output that is no name", "[actors][transform]") {
+  const Schema schema{{"x"}, {{"a", 0}, {"b", 0}}};
+  const auto refusal = [&](const TransformSpec& spec) {
+    const auto plan = TransformPlan::compile({spec}, schema);
+    REQUIRE_FALSE(plan);
+    return plan.error().message;
+  };
+  const std::string no_name = "output: must be a string: the result's name";
+  const std::string no_hole = "output: needs {} for the column's name, as there are 2 columns";
+  for (const std::string op : {"one_hot", "enumerate"}) {
+    std::map<std::string, ParamValue> params{{"output", std::int64_t{5}}};
+    if (op == "one_hot") params["size"] = std::int64_t{2};
+    CHECK(refusal({op, {"a"}, params}) == "transform 1 (" + op + "): " + no_name);
+    params["output"] = std::string("c");
+    CHECK(refusal({op, {"a", "b"}, params}) == "transform 1 (" + op + "): " + no_hole);
+  }
+}
+
 TEST_CASE("stages run their operators, and the last one sets missing values to 0",
           "[actors][transform]") {
   Columns columns(2);
