@@ -9,10 +9,6 @@ namespace {
 
 bool is_pattern(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
 
-bool matches(const std::string& pattern, const std::string& name) {
-  return is_pattern(pattern) ? fnmatch(pattern.c_str(), name.c_str(), 0) == 0 : pattern == name;
-}
-
 const char* word(ColumnKind kind) { return kind == ColumnKind::kDense ? "dense" : "sparse"; }
 
 std::string quoted(const std::string& name) { return '"' + name + '"'; }
@@ -74,8 +70,11 @@ void ColumnBinder::match(const std::string& pattern, const std::vector<ColumnKin
                          std::vector<ColumnRef>& found) {
   bool any = false;
   bool right = false;
+  // A column of exactly that name is meant, even if the name looks like a pattern.
+  const bool is_name = !is_pattern(pattern) || slots_.has(pattern);
   const auto visit = [&](ColumnRef column) {
-    if (!matches(pattern, name_of(column))) return;
+    const std::string& name = name_of(column);
+    if (is_name ? name != pattern : fnmatch(pattern.c_str(), name.c_str(), 0) != 0) return;
     any = true;
     if (std::find(kinds.begin(), kinds.end(), column.kind) == kinds.end()) return;
     right = true;
@@ -85,9 +84,9 @@ void ColumnBinder::match(const std::string& pattern, const std::vector<ColumnKin
     for (const std::size_t i : slots_.live_slots(kind)) visit({kind, i});
   }
   if (!any) {
-    request_.refuse("columns", is_pattern(pattern) ? quoted(pattern) + " matches no column"
-                                                   : "no column " + quoted(pattern) +
-                                                         did_you_mean(pattern, names()));
+    request_.refuse("columns", is_name ? "no column " + quoted(pattern) +
+                                             did_you_mean(pattern, names())
+                                       : quoted(pattern) + " matches no column");
   } else if (!right) {
     const ColumnKind needed = kinds.front();
     const ColumnKind given =

@@ -94,7 +94,8 @@ class ColumnBinder {
       : request_(request), slots_(slots), schema_(slots.columns()) {}
 
   /// The columns that the patterns of `columns` match, in the patterns' order, each column once. A
-  /// pattern skips columns of another kind, unless it matches no column of the right kind.
+  /// pattern that is a column's whole name matches that column alone. A pattern skips columns of
+  /// another kind, unless it matches no column of the right kind.
   std::vector<ColumnRef> any() { return of({ColumnKind::kDense, ColumnKind::kSparse}); }
   std::vector<std::size_t> dense() { return of_kind(ColumnKind::kDense); }
   std::vector<std::size_t> sparse() { return of_kind(ColumnKind::kSparse); }

@@ -102,6 +102,19 @@ TEST_CASE("a refusal names the transform, the key and the nearest name", "[actor
         "transform 2 (log1p): output: \"C2\" is a column already");
 }
 
+TEST_CASE("a column whose name looks like a pattern is found by its name", "[actors][transform]") {
+  const Schema schema{{"a[0]", "a0", "b*", "bb"}, {}};
+  const auto copied = [&](const std::string& pattern) {
+    const auto plan =
+        TransformPlan::compile({{"log1p", {pattern}, {{"output", std::string("{}_2")}}}}, schema);
+    REQUIRE(plan);
+    return std::vector<std::string>(plan->output().dense.begin() + 4, plan->output().dense.end());
+  };
+  CHECK(copied("a[0]") == std::vector<std::string>{"a[0]_2"});
+  CHECK(copied("b*") == std::vector<std::string>{"b*_2"});
+  CHECK(copied("a[0-9]") == std::vector<std::string>{"a0_2"});
+}
+
 TEST_CASE("operators that only add columns refuse an output that is no name", "[actors][transform]") {
   const Schema schema{{"x"}, {{"a", 0}, {"b", 0}}};
   const auto refusal = [&](const TransformSpec& spec) {
