@@ -95,6 +95,19 @@ class CommandLine(Scenario):
         for op in ("bucketize", "log1p", "sigrid_hash", "clamp", "fill", "spin", "udf"):
             self.assertIn(op, listed.out)
 
+    def test_synthetic_pipelines_are_refused_before_the_first_is_written(self):
+        there = self.folder / "made/random-7-1.toml"
+        there.parent.mkdir()
+        there.write_text("mine")
+        make = ("synth", "pipelines", "--count", "2", "--seed", "7", "--out", "made")
+        self.assert_refused(self.forebay(*make), 2, "random-7-1.toml is there already", "--force")
+        self.assertEqual([path.name for path in there.parent.iterdir()], [there.name])
+        self.assert_done(self.forebay(*make, "--force", "--json"))
+        self.assertNotEqual(there.read_text(), "mine")
+        limited = ["bash", "-c", 'ulimit -f 1; exec "$0" "$@"']  # A file may have 1024 bytes.
+        self.assertGreater(there.stat().st_size, 1024)
+        self.assert_refused(Running([*make, "--force"], self.folder, limited).wait(timeout=30), 1, "random-7-")
+
     def test_synthetic_files_are_the_same_bytes_for_the_same_seed(self):
         def content(folder, seed):
             made = self.forebay("synth", "criteo", "--rows", "3000", "--files", "2", "--seed", seed, "--out", folder,

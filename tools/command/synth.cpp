@@ -66,7 +66,7 @@ struct PipelinesSpec {
   std::uint64_t count = 0;
   std::uint64_t seed = 1;
   std::string folder;
-  bool replace = false;
+  SynthSpec::Existing existing = SynthSpec::Existing::kRefuse;
   tuner::RandomPipelineOptions options;
 };
 
@@ -82,7 +82,7 @@ Result<PipelinesSpec> read_pipelines_spec(const Invocation& invocation) {
   read.count("--count", spec.count, 1, 100'000).count("--seed", spec.seed, 0, kMost);
   if (auto status = read.status(); !status) return pass(status);
   spec.folder = invocation.value("--out");
-  spec.replace = invocation.has("--force");
+  if (invocation.has("--force")) spec.existing = SynthSpec::Existing::kReplace;
   spec.options.events = invocation.has("--events");
   return spec;
 }
@@ -98,19 +98,17 @@ std::string path_of(const PipelinesSpec& spec, const std::string& name) {
 Status write_one(const PipelinesSpec& spec, std::uint64_t number) {
   auto model = tuner::random_pipeline(mix64(spec.seed, number), spec.options);
   model.name = name_of(spec, number);
-  const std::string path = path_of(spec, model.name);
-  if (!spec.replace && std::filesystem::exists(path)) {
-    return fail(Code::kInvalid,
-                path + " is there already; give another --out, or --force to write over it");
-  }
-  return save_pipeline(model, path);
+  return save_pipeline(model, path_of(spec, model.name));
 }
 
 Status check_files(const PipelinesSpec& spec) {
+  std::vector<std::string> files;
   std::vector<Output> outputs;
   for (std::uint64_t number = 0; number < spec.count; ++number) {
-    outputs.push_back({.name = "--out", .path = path_of(spec, name_of(spec, number))});
+    files.push_back(path_of(spec, name_of(spec, number)));
+    outputs.push_back({.name = "--out", .path = files.back()});
   }
+  if (auto status = check_new_files(spec.folder, files, spec.existing); !status) return status;
   return check_outputs(outputs, {});
 }
 
@@ -120,7 +118,7 @@ Exit synth_pipelines(const Invocation& invocation) {
   if (auto checked = check_files(*spec); !checked) return Exit::refused(checked.error());
   for (std::uint64_t number = 0; number < spec->count; ++number) {
     if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
-    if (auto written = write_one(*spec, number); !written) return Exit::refused(written.error());
+    if (auto written = write_one(*spec, number); !written) return Exit::failed(written.error());
   }
   return print_result(invocation, JsonObject().add("files", spec->count).add("out", spec->folder),
                       [&] {

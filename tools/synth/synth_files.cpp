@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -86,25 +87,30 @@ std::optional<double> AucHistogram::auc() const {
   return won / (clicks * below);
 }
 
+Status check_new_files(const std::string& folder, const std::vector<std::string>& files,
+                       SynthSpec::Existing existing) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(Code::kInvalid, "--out " + folder + ": " + why);
+  };
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return refuse(error.message());
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) return refuse(std::strerror(errno));
+  if (existing == SynthSpec::Existing::kReplace) return {};
+  const auto there =
+      std::ranges::find_if(files, [&](const std::string& file) { return fs::exists(file, error); });
+  if (there == files.end()) return {};
+  return fail(Code::kInvalid,
+              *there + " is there already; give another --out, or --force to write over it");
+}
+
 Status check_synth(const SynthSpec& spec) {
   const auto refuse = [](const std::string& what) { return fail(Code::kInvalid, what); };
   if (spec.rows < 1 || spec.rows > kMostRows) return refuse("--rows must be from 1 to 10^12");
   if (spec.files < 1 || spec.files > kMostFiles) return refuse("--files must be from 1 to 100000");
   if (spec.files > spec.rows) return refuse("--files must be at most --rows");
   if (spec.folder.empty()) return refuse("--out DIR is missing; it names the folder to write to");
-  std::error_code error;
-  fs::create_directories(spec.folder, error);
-  if (error) return refuse("--out " + spec.folder + ": " + error.message());
-  if (::access(spec.folder.c_str(), W_OK | X_OK) != 0) {
-    return refuse("--out " + spec.folder + ": " + std::strerror(errno));
-  }
-  for (std::uint64_t file = 0; file < spec.files; ++file) {
-    const std::string name = file_name(spec, file);
-    if (spec.existing == SynthSpec::Existing::kRefuse && fs::exists(name, error)) {
-      return refuse(name + " is there already; give another --out, or --force to write over it");
-    }
-  }
-  return {};
+  return check_new_files(spec.folder, synth_files(spec), spec.existing);
 }
 
 std::vector<std::string> synth_files(const SynthSpec& spec) {

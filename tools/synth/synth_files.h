@@ -52,6 +52,11 @@ struct SynthResult {
       best_auc;
 };
 
+/// Creates the folder and checks that these files can be made in it: kInvalid names `--out` or a
+/// file that exists and may not be replaced.
+Status check_new_files(const std::string& folder, const std::vector<std::string>& files,
+                       SynthSpec::Existing existing);
+
 /// Checks that the files can be written: kInvalid names the option or the existing file.
 Status check_synth(const SynthSpec& spec);
 
