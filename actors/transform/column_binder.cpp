@@ -84,9 +84,9 @@ void ColumnBinder::match(const std::string& pattern, const std::vector<ColumnKin
     for (const std::size_t i : slots_.live_slots(kind)) visit({kind, i});
   }
   if (!any) {
-    request_.refuse("columns", is_name ? "no column " + quoted(pattern) +
-                                             did_you_mean(pattern, names())
-                                       : quoted(pattern) + " matches no column");
+    request_.refuse("columns", is_name
+                                   ? "no column " + quoted(pattern) + did_you_mean(pattern, names())
+                                   : quoted(pattern) + " matches no column");
   } else if (!right) {
     const ColumnKind needed = kinds.front();
     const ColumnKind given =

@@ -68,6 +68,14 @@ class Signals(Scenario):
             self.assertEqual(os.listdir(made), [], words)
             self.assertEqual(processes_of(running.process.pid), [], words)
 
+    def test_a_dump_that_nobody_reads_stops_at_the_first_signal(self):
+        os.mkfifo(self.slow.folder / "fifo")
+        running = Running(["ingest", "job.toml", "--json", "--dump", "fifo"], self.slow.folder)
+        self.wait_until(lambda: catches(running.process.pid, signal.SIGTERM) or not running.alive())
+        running.signal(signal.SIGTERM)
+        self.assertEqual(running.wait(timeout=20).status, 143)
+        self.assert_done(self.slow.run("ingest", "--json"))
+
     def test_a_hang_up_that_was_ignored_at_the_start_stops_nothing(self):
         running = self.start(prefix=["nohup"])
         self.assertTrue(catches(running.process.pid, signal.SIGTERM))

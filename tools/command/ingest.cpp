@@ -56,6 +56,12 @@ class Ingest {
   std::optional<DumpFile> dump_;
 };
 
+/// Opens a file for --dump. A FIFO opens when it has a reader: a signal ends the process meanwhile.
+Result<DumpFile> open_dump(const std::string& path, const Schema& schema) {
+  const StopRequest::AtOnce waiting;
+  return DumpFile::create(path, schema);
+}
+
 Status Ingest::prepare() {
   constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t batches = kAll;
@@ -71,7 +77,7 @@ Status Ingest::prepare() {
     if (auto status = session_->resume(*saved, "--resume " + from); !status) return status;
   }
   if (const std::string to = invocation_.value("--dump"); !to.empty()) {
-    auto dump = DumpFile::create(to, session_->run().schema());
+    auto dump = open_dump(to, session_->run().schema());
     if (!dump) return pass(dump);
     dump_ = std::move(*dump);
   }

@@ -115,7 +115,8 @@ TEST_CASE("a column whose name looks like a pattern is found by its name", "[act
   CHECK(copied("a[0-9]") == std::vector<std::string>{"a0_2"});
 }
 
-TEST_CASE("operators that only add columns refuse an output that is no name", "[actors][transform]") {
+TEST_CASE("operators that only add columns refuse an output that is no name",
+          "[actors][transform]") {
   const Schema schema{{"x"}, {{"a", 0}, {"b", 0}}};
   const auto refusal = [&](const TransformSpec& spec) {
     const auto plan = TransformPlan::compile({spec}, schema);
