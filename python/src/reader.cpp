@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -21,6 +22,15 @@ constexpr std::chrono::milliseconds kPatience{50};
 
 [[noreturn]] void refuse(const std::string& message) {
   raise(LoaderError{LoaderError::Code::kUnavailable, message, ""});
+}
+
+/// Ends a loader, which waits for its threads, without the interpreter's lock. The last to use one
+/// may be any thread: close() does not wait for those that ask for figures.
+void end_unlocked(Loader* loader) {
+  std::unique_ptr<Loader> ended(loader);
+  if (PyGILState_Check() == 0) return;
+  const nb::gil_scoped_release released;
+  ended.reset();
 }
 
 /// The loaders that run in a process. fork() copies what their threads hold, locks too, but not the
@@ -109,7 +119,8 @@ Reader::Reader(const Open& open, Start start) : process_(checked_process()) {
     }
   }
   messages_->log();
-  loader_ = std::make_shared<Loader>(value_or_raise(opened.get()));
+  loader_ = std::shared_ptr<Loader>(
+      std::make_unique<Loader>(value_or_raise(opened.get())).release(), &end_unlocked);
   columns_ = std::make_shared<const Columns>(loader_->schema());
   running().begin();
 }

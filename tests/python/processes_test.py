@@ -3,6 +3,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -139,6 +140,25 @@ class Processes(Scenario):
             thread.join()
         self.assertGreater(waited, 0.5)  # 100 rows at least, of 5 ms
         self.assertLess(longest[0], waited / 2)
+
+    def test_other_threads_run_while_a_loader_that_was_dropped_ends(self):
+        self.files.change(transform=SLOW, order={"batch_size": 100}, pipeline={"cpus": 1})
+        ran = []
+        # From now on a thread runs only when another one gives the interpreter away.
+        self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(1000)
+        gate = threading.Lock()
+        gate.acquire()
+        thread = threading.Thread(target=lambda: gate.acquire() and ran.append("ran"))
+        thread.start()
+        loader = forebay.Loader(self.path)
+        iterator = iter(loader)
+        next(iterator)
+        gate.release()
+        del loader, iterator  # Waits for the split at work, hundreds of rows of 5 ms.
+        seen = list(ran)
+        thread.join()
+        self.assertEqual(seen, ["ran"])
 
     def test_a_second_thread_that_reads_is_refused_and_close_ends_a_wait(self):
         self.files.change(transform=SLOW, order={"batch_size": ROWS}, pipeline={"cpus": 1})
