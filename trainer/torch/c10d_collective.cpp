@@ -99,7 +99,8 @@ class C10dPending final : public Collective::Pending {
     });
     if (finished && *finished) return {};
     if (auto still = abandoned_->check(); !still) return still;
-    return as_lost(pass(finished));
+    if (!finished) return as_lost(pass(finished));
+    return as_lost(fail(Code::kUnavailable, "the operation did not complete"));
   }
 
  private:

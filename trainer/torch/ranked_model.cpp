@@ -109,10 +109,10 @@ class RankedModel final : public Model {
   }
 
   /// Updates the weights with the gradients of all ranks, and replaces `loss` by that of all ranks.
-
-  // Sends the gradients that the tables wait for first and sums the network's gradients meanwhile;
-  // those sums are in flight while the tables are updated. The parts of an update are this rank's
-  // shards, the replicas, then the blocks of the network.
+  ///
+  /// Sends the gradients that the tables wait for first and sums the network's gradients meanwhile;
+  /// those sums are in flight while the tables are updated. The parts of an update are this rank's
+  /// shards, the replicas, then the blocks of the network.
   Status update(const Batch& batch, double& loss) {
     rate_ = learning_rate_at(spec_, batch.number);
     network_.begin_step(*rate_);
