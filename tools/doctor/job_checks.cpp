@@ -141,7 +141,8 @@ void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
   look_at_disk(**dataset);
   checks_.push_back(spill_room(**dataset));
   checks_.push_back(check_open_files(files_wanted(**dataset)));
-  auto plan = TransformPlan::compile(job_.transforms, (*dataset)->format().schema());
+  auto plan = TransformPlan::compile(job_.transforms, (*dataset)->format().schema(),
+                                     {.optimize = job_.pipeline.optimize});
   if (!plan) {
     checks_.push_back(Finding::bad("transforms", plan.error()));
     return;
