@@ -25,8 +25,8 @@ std::size_t times(std::size_t x, std::size_t y) {
 
 /// Makes one sparse column out of several, row by row.
 ///
-/// `Rule` has two functions, and says whether it `keeps_sum`: makes of no row more ids than the row
-/// has in all sources. `count(lengths)` returns a bound on the ids that a row produces, no lower
+/// `Rule` has two functions, and kKeepsSum: whether it makes of no row more ids than the row has in
+/// all sources. `count(lengths)` returns a bound on the ids that a row produces, no lower
 /// for longer lists. `row(lists, scratch, to)` writes them and returns their end; `scratch` has
 /// space for twice all ids of the row.
 template <class Rule>
@@ -81,7 +81,7 @@ class ListStep final : public TransformPlan::Step {
     for (const std::size_t source : sources_) lengths.push_back(size.longest(source));
     const std::size_t longest = rule_.count(lengths);
     const std::size_t of_rows = times(size.rows(), longest);
-    size.hold_sparse(to_, Rule::keeps_sum ? std::min(ids, of_rows) : of_rows, longest);
+    size.hold_sparse(to_, Rule::kKeepsSum ? std::min(ids, of_rows) : of_rows, longest);
     size.borrow(scratch_bytes(ids));
   }
 
@@ -138,7 +138,7 @@ Steps make_first_x(OpInput& input) {
 struct NGram {
   std::int64_t n = 1;
 
-  static constexpr bool keeps_sum = true;
+  static constexpr bool kKeepsSum = true;
 
   std::size_t count(Lengths lengths) const {
     std::size_t all = 0;
@@ -175,7 +175,7 @@ Steps make_n_gram(OpInput& input) {
 struct Cartesian {
   std::int64_t max_ids = 1;
 
-  static constexpr bool keeps_sum = false;
+  static constexpr bool kKeepsSum = false;
 
   std::size_t count(Lengths lengths) const {
     return std::min(times(lengths[0], lengths[1]), static_cast<std::size_t>(max_ids));
@@ -201,7 +201,7 @@ Steps make_cartesian(OpInput& input) {
 
 /// The ids of the first list that are also in the second, each once, in the first list's order.
 struct Intersection {
-  static constexpr bool keeps_sum = true;
+  static constexpr bool kKeepsSum = true;
 
   std::size_t count(Lengths lengths) const { return std::min(lengths[0], lengths[1]); }
   std::int64_t* row(RowLists lists, std::int64_t* scratch, std::int64_t* to) const {
