@@ -24,6 +24,7 @@ constexpr double kGuess = 0.7;         // of the workers: a guess above that say
 constexpr double kUseful = 0.6;        // less is a shared limit
 constexpr int kMeasured = 2;           // intervals before a growth is judged
 constexpr double kSettling = 3;        // intervals until a worker must know its capacity
+constexpr int kFedLong = 4;            // intervals until a trainer that starved counts as fed
 constexpr int kFewerAtFirst = 2;       // intervals; before any number was found right
 constexpr int kFewerLater = 3;
 constexpr double kDrains = 0.95;      // of the demand: less arrives than is taken,
@@ -35,7 +36,12 @@ constexpr double kOtherDemand = 0.15;
 constexpr double kSameDemand = 0.9;
 constexpr double kCapped = 30;        // seconds after which the launcher is taken to give no more
 constexpr double kCappedIn = 10;      // the same in intervals
-constexpr double kHealed = 1.15;      // of the ceiling's rate
+constexpr double kHealed = 1.15;      // of the ceiling's rate,
+constexpr int kHealedLong = 8;        // in the mean of so many intervals
+constexpr int kRemembered = 16;       // of the last intervals whose mean counts
+constexpr double kBalanced = 0.25;    // of the splits that were made: so few wait to be taken,
+constexpr double kForgets = 0.9;      // of splits that wait, an interval later: some always do,
+constexpr int kLongestWindow = 8;     // or after so many intervals, whatever was taken
 constexpr double kLocalFades = 0.98;  // per interval
 
 /// Prints enough digits to check the sum by hand.
@@ -145,11 +151,31 @@ std::optional<ScaleDecision> Autoscaler::await_workers(const ScaleInput& input) 
   return std::nullopt;
 }
 
+// In order, splits reach the trainer in bursts: as many as were made in an interval only over some.
+bool Autoscaler::measure(const ScaleInput& input) {
+  ScaleInput& sum = window_;
+  sum.seconds += input.seconds;
+  sum.taken += input.taken;
+  sum.waited += input.waited;
+  sum.arrived += input.arrived;
+  double rate = input.local_rate;
+  for (const WorkerSeen& worker : input.workers) rate += worker.rate;
+  window_made_ += rate * input.seconds;
+  waiting_ = kForgets * waiting_ + rate * input.seconds - input.taken;
+  const bool balanced =
+      meter_.starved() <= options_.starved || std::abs(waiting_) <= kBalanced * window_made_;
+  if (!balanced && ++window_intervals_ < kLongestWindow) return false;
+  seen_ = std::exchange(window_, {});
+  made_rate_ = std::exchange(window_made_, 0) / std::max(seen_.seconds, 1e-3);
+  window_intervals_ = 0;
+  return meter_.add(seen_);
+}
+
 ScaleDecision Autoscaler::decide(const ScaleInput& input) {
   if (auto first = begin(input)) return *first;
   if (ceiling_) ceiling_seconds_ += input.seconds;
   const View view = view_of(input);
-  const bool fresh = meter_.add(input);
+  const bool fresh = measure(input);
   if (input.workers.empty() && input.joining == 0 && *asked_ == 0) {
     // The rate of a worker is unknown without one: start one worker if the trainer waits.
     if (meter_.starved() <= options_.starved) return keep("its own node feeds the trainer");
@@ -160,8 +186,12 @@ ScaleDecision Autoscaler::decide(const ScaleInput& input) {
   if (!fresh) return keep("too few splits were taken to tell");
   const bool settled = settled_ > 1 && (view.all_known || settled_ > kSettling);
   if (!settled || view.worker <= 0) return keep("what a worker makes is not known yet");
-  if (meter_.starved() > options_.starved) return starving(input, view);
-  return fed(input, view);
+  if (meter_.starved() > options_.starved) {
+    fed_for_ = 0;
+    return starving(input, view);
+  }
+  const bool begins = measured_ > 0 && ++fed_for_ < kFedLong;
+  return begins ? keep("the trainer was fed for too short a time to tell") : fed(input, view);
 }
 
 ScaleDecision Autoscaler::starving(const ScaleInput& input, const View& view) {
@@ -169,7 +199,7 @@ ScaleDecision Autoscaler::starving(const ScaleInput& input, const View& view) {
   fewer_for_ = 0;
   most_of_those_ = 0;
   ++measured_;
-  rate_ += (meter_.taken() - rate_) / measured_;
+  rate_ += (made_rate_ - rate_) / std::min(measured_, kRemembered);
   if (search_) return go_on_searching(view);
   if (at_ceiling()) return hold_at_ceiling();
   if (auto found = judge_growth(input, view)) return *found;
@@ -192,7 +222,7 @@ ScaleDecision Autoscaler::starving(const ScaleInput& input, const View& view) {
 // for a long time.
 bool Autoscaler::at_ceiling() {
   if (!ceiling_ || *asked_ < ceiling_->workers) return false;
-  if (meter_.taken() > kHealed * ceiling_->rate) ceiling_.reset();
+  if (measured_ >= kHealedLong && rate_ > kHealed * ceiling_->rate) ceiling_.reset();
   return ceiling_ && ceiling_seconds_ < retry_;
 }
 
@@ -263,7 +293,7 @@ ScaleDecision Autoscaler::try_fewer(const View& view) {
 }
 
 ScaleDecision Autoscaler::go_on_searching(const View& view) {
-  if (!search_->add(meter_.taken())) return keep("measures what " + count(*asked_) + " bring");
+  if (!search_->add(made_rate_)) return keep("measures what " + count(*asked_) + " bring");
   return try_fewer(view);
 }
 
@@ -275,9 +305,9 @@ std::uint32_t Autoscaler::floor_for(const View& view) const {
 }
 
 // Batches that wait hide for a while that busy workers make less than the trainer takes.
-bool Autoscaler::drains(const ScaleInput& input, const View& view) {
+bool Autoscaler::drains(const View& view) {
   constexpr double kNew = 0.4;
-  const double arrived = input.arrived / std::max(input.seconds, 1e-3);
+  const double arrived = seen_.arrived / std::max(seen_.seconds, 1e-3);
   arrived_ = settled_ <= 2 ? arrived : arrived_ + kNew * (arrived - arrived_);
   const bool short_of = view.busy >= kBusy && arrived_ < kDrains * meter_.demand();
   draining_ = short_of && view.here >= *asked_ ? draining_ + 1 : 0;
@@ -287,13 +317,14 @@ bool Autoscaler::drains(const ScaleInput& input, const View& view) {
 ScaleDecision Autoscaler::fed(const ScaleInput& input, const View& view) {
   starving_ = 0;
   idle_ = 0;
+  measured_ = 0;
   gain_.reset();
   search_.reset();
   const double exact = workers_for(meter_.demand(), view);
   const double wanted =
       std::max<double>(std::ceil(exact * kDown - options_.worth), floor_for(view));
   const std::uint32_t fewer = bounded(wanted);
-  if (drains(input, view) && !at_ceiling()) {
+  if (drains(view) && !at_ceiling()) {
     return grow(input, view, std::max(std::ceil(exact - options_.worth), *asked_ + 1.0));
   }
   const bool saves = fewer<*asked_&& * asked_ - fewer> kNotWorthIt * *asked_;

@@ -70,10 +70,11 @@ class Autoscaler {
   };
 
   View view_of(const ScaleInput& input);
+  bool measure(const ScaleInput& input);
   std::optional<ScaleDecision> begin(const ScaleInput& input);
   std::optional<ScaleDecision> await_workers(const ScaleInput& input);
   ScaleDecision starving(const ScaleInput& input, const View& view);
-  bool drains(const ScaleInput& input, const View& view);
+  bool drains(const View& view);
   ScaleDecision fed(const ScaleInput& input, const View& view);
   std::optional<ScaleDecision> judge_growth(const ScaleInput& input, const View& view);
   ScaleDecision idle(const View& view);
@@ -92,6 +93,12 @@ class Autoscaler {
 
   Options options_;
   DemandMeter meter_;
+  ScaleInput window_;       // sums of the intervals since the meter's last figures
+  double window_made_ = 0;  // splits that all nodes made in them
+  double waiting_ = 0;      // splits that were made and not taken, more or less
+  int window_intervals_ = 0;
+  ScaleInput seen_;       // the sums of these figures
+  double made_rate_ = 0;  // splits/s that were made in their time
   std::optional<std::uint32_t> asked_;
   std::uint32_t needed_ = 0;
 
@@ -101,6 +108,7 @@ class Autoscaler {
   int settled_ = 0;  // intervals since the last worker came
 
   int measured_ = 0;      // of those, intervals in which the trainer waited
+  int fed_for_ = 0;       // intervals in a row since then in which it did not
   double rate_ = 0;       // the mean rate in them
   double local_ = 0;      // the most splits/s that the trainer's own node made
   int starving_ = 0;      // intervals in a row

@@ -40,21 +40,25 @@ std::uint32_t right(const ScaledWorld& world) {
 struct Outcome {
   std::uint32_t here = 0;  ///< Workers at the end.
   std::uint32_t most = 0;  ///< The most that were asked for.
-  int changes = 0;         ///< In the ten minutes after the first two.
+  int changes = 0;         ///< In the ten minutes after the first ones.
   double rate = 0;         ///< Splits/s at the end.
 };
 
-/// Twelve minutes under an autoscaler.
-Outcome run(ScaledWorld& world, Autoscaler& scaler) {
-  constexpr int kFirst = 60;
-  constexpr int kAll = 360;
+/// The intervals in which it may change the number of workers: two minutes.
+constexpr int kFirst = 60;
+/// The same where splits reach the trainer in bursts.
+constexpr int kFirstOfBursts = 120;
+
+/// Ten minutes and the first ones under an autoscaler.
+Outcome run(ScaledWorld& world, Autoscaler& scaler, int first = kFirst) {
+  constexpr int kThen = 300;
   Outcome outcome;
   std::uint32_t before = 0;
-  for (int i = 0; i < kAll; ++i) {
+  for (int i = 0; i < first + kThen; ++i) {
     const std::uint32_t wanted = scaler.decide(world.interval()).workers;
     world.ask(wanted);
     outcome.most = std::max(outcome.most, wanted);
-    if (i > kFirst && wanted != before) ++outcome.changes;
+    if (i > first && wanted != before) ++outcome.changes;
     before = wanted;
   }
   outcome.here = world.here();
@@ -69,14 +73,16 @@ struct Bad {
   int runaways = 0;
 };
 
-Bad bad_of(Limit limit, std::uint32_t cap) {
+Bad bad_of(Limit limit, std::uint32_t cap, const ScaledWorld::Options& more = {}) {
   Bad bad;
   for (std::uint64_t number = 0; number < 400; ++number) {
     ScaledWorld::Options options = drawn(number, limit);
     options.cap = cap;
+    options.bursts = more.bursts;
+    options.unfair = more.unfair;
     ScaledWorld world(options);
     Autoscaler scaler({.most = 1024});
-    const Outcome outcome = run(world, scaler);
+    const Outcome outcome = run(world, scaler, more.bursts > 0 ? kFirstOfBursts : kFirst);
     const bool fed =
         outcome.rate >=
         0.9 * std::min(options.demand, std::min(options.link, options.store) + options.local);
@@ -110,6 +116,15 @@ TEST_CASE("in random worlds the fewest workers that take all of a store are foun
   CHECK(bad.workers <= 12);  // a search among noisy rates may stop early
   CHECK(bad.changes <= 2);
   CHECK(bad.runaways <= 2);
+}
+
+TEST_CASE("behind a shared limit workers settle though splits reach the trainer in bursts",
+          "[scheduler][autoscaler_world]") {
+  const Bad bad = bad_of(Limit::kStore, 1000, {.bursts = 0.4, .unfair = 0.5});
+  // Few are still searching after four minutes.
+  CHECK(bad.workers <= 12);
+  CHECK(bad.changes <= 60);
+  CHECK(bad.runaways <= 8);
 }
 
 TEST_CASE("a launcher that gives few workers is asked once", "[scheduler][autoscaler_world]") {

@@ -26,6 +26,8 @@ class ScaledWorld {
     double link = 1e9;          ///< Splits/s that reach the trainer from workers.
     double store = 1e9;         ///< Splits/s that all workers can read.
     double noise = 0;           ///< Of each figure of an interval, relative.
+    double bursts = 0;          ///< Chance that an interval's splits wait for an earlier one.
+    double unfair = 0;          ///< How unequally workers share what they make, relative.
     double wrong = 0;           ///< By which workers misjudge what they could make, relative.
     int delay = 0;              ///< Intervals until the launcher obeys.
     std::uint32_t cap = 1000;   ///< The most workers that the launcher gives.
@@ -51,9 +53,10 @@ class ScaledWorld {
     const double could = sum();
     const double shared = std::min(1.0, now.store / std::max(could, 1e-9));
     const double made = std::min(could * shared, now.link);
-    const double taken = std::min(now.demand, made + now.local);
-    const double local = std::min(now.local, taken);
-    const double used = could > 0 ? (taken - local) / (could * shared) : 0;
+    const double all = std::min(now.demand, made + now.local);
+    const double local = std::min(now.local, all);
+    const double used = could > 0 ? (all - local) / (could * shared) : 0;
+    const double taken = arrived(all);
     ScaleInput input{.seconds = kSeconds, .local_rate = noisy(local)};
     input.taken = noisy(taken) * kSeconds;
     input.arrived = input.taken;
@@ -69,7 +72,8 @@ class ScaledWorld {
                                .could_make = worker.age < 3 ? 0 : noisy(most * wrong_),
                                .busy = std::clamp(1 - 4 * (1 - used), 0.0, 1.0)});
     }
-    rate = taken;
+    deal(input.workers);
+    rate = all;
     return input;
   }
 
@@ -85,7 +89,7 @@ class ScaledWorld {
     return static_cast<std::uint32_t>(std::ceil(std::max(0.0, most) / now.worker - 1e-9));
   }
 
-  double rate = 0;  ///< Splits/s that the trainer got in the last interval.
+  double rate = 0;  ///< Splits/s that were made for the trainer in the last interval.
 
  private:
   struct Worker {
@@ -94,6 +98,26 @@ class ScaledWorld {
     int age = 0;  // intervals
   };
 
+  /// Splits that wait are taken as soon as the trainer can.
+  double arrived(double made) {
+    waiting_ += made;
+    if (now.bursts > 0 && random_.uniform() < now.bursts) return 0;
+    const double taken = std::min(waiting_, now.demand);
+    waiting_ -= taken;
+    return taken;
+  }
+  /// Deals what all workers made among them anew.
+  void deal(std::vector<WorkerSeen>& workers) {
+    if (now.unfair <= 0) return;
+    double made = 0;
+    double dealt = 0;
+    for (WorkerSeen& worker : workers) {
+      made += worker.rate;
+      worker.rate *= 1 + now.unfair * (2 * random_.uniform() - 1);
+      dealt += worker.rate;
+    }
+    for (WorkerSeen& worker : workers) worker.rate *= made / std::max(dealt, 1e-9);
+  }
   double noisy(double value) { return value * (1 + now.noise * (2 * random_.uniform() - 1)); }
   double sum() const {
     double all = 0;
@@ -109,6 +133,7 @@ class ScaledWorld {
     }
   }
 
+  double waiting_ = 0;  // splits/s that were made and wait for earlier ones
   Random random_;
   std::deque<std::uint32_t> orders_;
   std::vector<Worker> workers_;
