@@ -94,8 +94,9 @@ Result<std::unique_ptr<Conversion>> Conversion::open(const JobSpec& job, const C
     }
   }
   if (auto status = check_outputs(outputs, inputs); !status) return pass(status);
-  if (auto status = made->open_state(); !status) return pass(status);
   if (auto status = made->plan_encoders(); !status) return pass(status);
+  if (auto status = made->folder_.hold(spec.resume); !status) return pass(status);
+  if (auto status = made->open_state(); !status) return pass(status);
   return made;
 }
 

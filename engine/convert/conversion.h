@@ -60,8 +60,8 @@ struct ConvertOutcome {
 /// must outlive it.
 class Conversion {
  public:
-  /// Opens the dataset and checks all that can be wrong before the start; writes nothing into the
-  /// output folder. `inputs` are the files that no output may replace.
+  /// Opens the dataset, checks all that can be wrong before the start, and locks the output folder,
+  /// which it makes; writes nothing into it. `inputs` are the files that no output may replace.
   static Result<std::unique_ptr<Conversion>> open(const JobSpec& job, const ConvertSpec& spec,
                                                   const RunEvents& events, const Inputs& inputs);
 

@@ -4,7 +4,9 @@
 #include <map>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "core/base/file_lock.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
@@ -59,11 +61,18 @@ bool OutputFolder::has_state() const {
   return fs::exists(state_path(), ignored);
 }
 
-Status OutputFolder::check(bool resumes) const {
+Status OutputFolder::check(bool resumes) {
   std::error_code error;
   const fs::file_status status = fs::status(path_, error);
   if (!fs::exists(status)) return {};
   if (!fs::is_directory(status)) return unusable(path_, "is no folder; give another one");
+  if (!lock_) {
+    auto held = lock_folder(path_,
+                            "another conversion writes into this folder; wait for it, or "
+                            "give another --out");
+    if (!held) return pass(held);
+    lock_ = std::move(*held);
+  }
   const bool unused = is_unused(path_, error);
   if (error) return unusable(path_, error.message() + "; give another folder");
   if (unused || (resumes && has_state())) return {};
@@ -71,6 +80,11 @@ Status OutputFolder::check(bool resumes) const {
     return unusable(path_, "holds a conversion; give --resume to go on with it, or another folder");
   }
   return unusable(path_, "has other content; give a new or an empty folder");
+}
+
+Status OutputFolder::hold(bool resumes) {
+  if (auto made = make_folder(path_); !made) return made;
+  return check(resumes);
 }
 
 Result<LoaderState> OutputFolder::read_state(
@@ -119,7 +133,6 @@ Result<std::vector<std::vector<std::string>>> OutputFolder::paths(const Dataset&
 
 Status OutputFolder::begin(const LoaderState& state,
                            const std::vector<std::vector<std::string>>& files) const {
-  if (auto made = make_folder(path_); !made) return made;
   if (auto written = write_state(state); !written) return written;
   for (const auto& paths : files) {
     if (auto made = make_folder(fs::path(paths.front()).parent_path()); !made) return made;

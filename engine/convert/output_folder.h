@@ -6,13 +6,14 @@
 
 #include "actors/loader_state.h"
 #include "actors/source/dataset.h"
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "engine/convert/output_kind.h"
 
 namespace forebay {
 
 /// The folder that a conversion fills: its files' names, and the state from which a killed
-/// conversion goes on. A value.
+/// conversion goes on.
 class OutputFolder {
  public:
   /// Name of the state in the folder, in the format of loader states.
@@ -21,8 +22,12 @@ class OutputFolder {
   explicit OutputFolder(std::string path) : path_(std::move(path)) {}
 
   /// Refuses (kInvalid) a folder with other content; `resumes`: one with content but without a
-  /// state. Changes nothing.
-  Status check(bool resumes) const;
+  /// state. An existing folder stays locked as long as the object lives: kUnavailable if another
+  /// conversion writes into it. Changes nothing.
+  Status check(bool resumes);
+  /// Makes the folder if it does not exist, and checks it as check() does: from here on, only this
+  /// conversion writes into it.
+  Status hold(bool resumes);
 
   /// Whether the folder has a state.
   bool has_state() const;
@@ -37,14 +42,15 @@ class OutputFolder {
   Result<std::vector<std::vector<std::string>>> paths(const Dataset& dataset,
                                                       const OutputKind& kind) const;
 
-  /// Writes the state, so that a conversion killed later can go on, and makes the folders of all
-  /// files.
+  /// Writes the state into the held folder, so that a conversion killed later can go on, and makes
+  /// the folders of all files.
   Status begin(const LoaderState& state, const std::vector<std::vector<std::string>>& files) const;
 
  private:
   std::string state_path() const { return path_ + "/" + kState; }
 
   std::string path_;
+  Descriptor lock_;
 };
 
 /// Returns a file's name without the ending that a data file has: `day_0` for `day_0.tsv`, and `P`

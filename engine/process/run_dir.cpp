@@ -1,13 +1,13 @@
 #include "engine/process/run_dir.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "core/base/file_lock.h"
 #include "engine/process/machine.h"
 
 namespace forebay {
@@ -19,7 +19,7 @@ Result<RunDir> RunDir::hold(const std::string& path) {
   const std::string file = path + "/lock";
   Descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!lock) return fail(Code::kInvalid, "run.dir " + file + ": " + std::strerror(errno));
-  if (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
+  if (!try_lock(lock)) {
     return fail(Code::kUnavailable,
                 path + " is in use by process " + proc_text(file) +
                     "; wait for it, or give this run its own with --set run.dir=DIR");

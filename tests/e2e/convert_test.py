@@ -1,4 +1,5 @@
 """`forebay convert` writes a job's rows as Parquet or npy: the same bytes after kills, nothing that was there before."""
+import fcntl
 import hashlib
 import math
 import os
@@ -200,6 +201,19 @@ class Convert(harness.Scenario):
         refused = job.run("convert", "--out", "strict")
         self.assert_refused(refused, 1, "day_0.tsv", "dataset.bad_rows = 0 allows no more")
         self.assertEqual([path.name for path in (job.folder / "strict").iterdir()], ["forebay-convert.json"])
+
+    def test_a_folder_that_another_conversion_fills_is_refused_until_that_ends(self):
+        job = self.job()
+        job.put_criteo(2000, files=2)
+        out = job.folder / "out"
+        out.mkdir()
+        locked = os.open(out, os.O_RDONLY)  # as the other one holds it, from before its first file on
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        for more in ([], ["--resume"]):
+            self.assert_refused(job.run("convert", "--out", "out", *more), 2, "out: another conversion writes into")
+        self.assertEqual(os.listdir(out), [])
+        os.close(locked)
+        self.assert_done(job.run("convert", "--out", "out", "--json"))
 
     def test_what_is_there_is_not_destroyed(self):
         job = self.job()

@@ -1,13 +1,11 @@
 #include "trainer/saving/checkpoint_store.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
 
+#include "core/base/file_lock.h"
 #include "core/base/open_files.h"
 #include "trainer/saving/checkpoint_folder.h"
 #include "trainer/saving/durable_file.h"
@@ -43,18 +41,6 @@ Status remove_all_that(IsOne is_one, const std::string& directory) {
                                       system_words(error.value()));
 }
 
-/// Locks the directory until the returned descriptor is closed; not locked if its file system has
-/// no locks.
-Result<Descriptor> hold(const std::string& directory) {
-  Descriptor held(open_file(directory, O_RDONLY | O_DIRECTORY));
-  if (held && (::flock(held.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) return held;
-  return fail(Code::kUnavailable,
-              directory + ": " +
-                  (held ? "another run has its checkpoints there; wait for it, or set "
-                          "trainer.checkpoint to another directory"
-                        : "cannot be opened: " + system_words(errno)));
-}
-
 }  // namespace
 
 Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std::size_t keep) {
@@ -64,7 +50,9 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
                                     ": " + error.message() + "; set trainer.checkpoint to another");
   };
   if (fs::create_directories(directory, error); error) return refuse("made");
-  auto held = hold(directory);
+  auto held = lock_folder(directory,
+                          "another run has its checkpoints there; wait for it, or set "
+                          "trainer.checkpoint to another directory");
   if (!held) return pass(held);
   const IsOne is_left_over = [](std::string_view name) {
     return is_unfinished(name) || is_set_aside(name) || name == kTrial;

@@ -35,7 +35,7 @@ TEST_CASE("a folder with other content is refused, one with a state only without
           "[engine][convert]") {
   const TempDir dir;
   const std::string path = dir.path() + "/out";
-  const OutputFolder folder(path);
+  OutputFolder folder(path);
   CHECK(folder.check(false));
   std::filesystem::create_directory(path);
   CHECK(folder.check(false));
@@ -48,9 +48,34 @@ TEST_CASE("a folder with other content is refused, one with a state only without
   CHECK(folder.check(false).error().message ==
         "--out " + path +
             ": holds a conversion; give --resume to go on with it, or another folder");
-  const OutputFolder file(path + "/mine.txt");
+  OutputFolder file(path + "/mine.txt");
   CHECK(file.check(false).error().message ==
         "--out " + path + "/mine.txt: is no folder; give another one");
+}
+
+TEST_CASE("a second conversion is refused a folder, with or without a state, until the first ends",
+          "[engine][convert]") {
+  const TempDir dir;
+  const std::string path = dir.path() + "/out";
+  OutputFolder second(path);
+  REQUIRE(second.check(false));  // both find no folder yet
+  {
+    OutputFolder first(path);
+    REQUIRE(first.hold(false));
+    REQUIRE(first.hold(false));
+    for (const bool resumes : {false, true}) {
+      const Status refused = second.hold(resumes);
+      REQUIRE_FALSE(refused);
+      CHECK(refused.error().code == Code::kUnavailable);
+      CHECK(refused.error().message == path +
+                                           ": another conversion writes into this folder; wait "
+                                           "for it, or give another --out");
+      REQUIRE(first.write_state({}));
+    }
+  }
+  CHECK(second.hold(true));
+  CHECK(OutputFolder(dir.path() + "/new").hold(false));
+  CHECK(std::filesystem::is_directory(dir.path() + "/new"));
 }
 
 TEST_CASE("a state is read again only by the same conversion, and within its files",
