@@ -1,4 +1,5 @@
 """No output of a command destroys an input of a job: it is refused before the start, and no byte changes."""
+import fcntl
 import os
 import signal
 import threading
@@ -73,6 +74,14 @@ class Outputs(harness.Scenario):
         self.assert_untouched(job, "ingest", ["--resume", "state.json", "--dump", "state.json"], "an input (--resume)")
         self.assert_untouched(job, "ingest", ["--dump", "one", "--state", "one"], "--state one is the same file as --dump one")
         self.assert_untouched(job, "ingest", ["--dump", ".forebay/lock"], "--dump .forebay/lock is the same file as run.dir")
+
+    def test_a_dump_that_another_run_writes_is_refused(self):
+        job = self.job_with_links()
+        with open(job.put("rows.tsv", "of the other run\n")) as locked:
+            fcntl.flock(locked, fcntl.LOCK_EX)
+            self.assert_untouched(job, "ingest", ["--dump", "rows.tsv"], "--dump rows.tsv: another run writes it")
+        self.assert_done(job.run("ingest", "--json", "--dump", "rows.tsv"))
+        self.assertEqual(job.run("ingest", "--dump", "/dev/stdout").status, 0)
 
     def test_outputs_of_training_and_export_destroy_neither_data_nor_checkpoints(self):
         job = self.job_with_links(trainer=EMULATED)

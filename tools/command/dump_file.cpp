@@ -1,5 +1,9 @@
 #include "tools/command/dump_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -8,6 +12,10 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/check.h"
+#include "core/base/descriptor.h"
+#include "core/base/file_lock.h"
+#include "core/base/open_files.h"
 #include "core/base/text/printable.h"
 
 namespace forebay {
@@ -50,13 +58,29 @@ void append_list(std::string& text, const std::int64_t* ids, std::int32_t length
   }
 }
 
+/// Opens the file and empties it, once no other run can write it. Pipes and devices are not locked.
+Result<Descriptor> open_empty(const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(Code::kInvalid, "--dump " + path + ": " + why);
+  };
+  if (path == "-") return refuse("give /dev/stdout, or ./- for a file of that name");
+  Descriptor file(open_file(path, O_WRONLY | O_CREAT, 0666));
+  struct stat about = {};
+  if (!file || ::fstat(file.number(), &about) != 0) return refuse(system_words(errno));
+  if (!S_ISREG(about.st_mode)) return file;
+  if (!try_lock(file)) return refuse("another run writes it; wait for it, or give another file");
+  if (::ftruncate(file.number(), 0) != 0) return refuse(system_words(errno));
+  return file;
+}
+
 }  // namespace
 
 Result<DumpFile> DumpFile::create(const std::string& path, const Schema& schema) {
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) {
-    return fail(Code::kInvalid, "--dump " + path + ": " + std::strerror(errno));
-  }
+  auto opened = open_empty(path);
+  if (!opened) return pass(opened);
+  std::FILE* file = ::fdopen(opened->number(), "w");
+  FOREBAY_CHECK(file != nullptr);
+  opened->release();
   DumpFile dump(path, file);
   dump.text_ = "batch\tlabel";
   for (const std::string& name : schema.dense) dump.text_ += '\t' + printable_field(name);

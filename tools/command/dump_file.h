@@ -18,6 +18,8 @@ namespace forebay {
 /// as its ids joined by commas. Belongs to one thread.
 class DumpFile {
  public:
+  /// Empties the file, which no other dump can have until this one is destroyed. kInvalid: it
+  /// cannot be opened, or another run writes it.
   static Result<DumpFile> create(const std::string& path, const Schema& schema);
 
   Status write(const Batch& batch);

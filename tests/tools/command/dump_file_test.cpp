@@ -45,6 +45,30 @@ TEST_CASE("a dump is a line a row: batch, label, floats with nine digits, lists 
         "41\t1\t-inf\t-0\t-9223372036854775808\t3\n");
 }
 
+TEST_CASE("a second dump into a file is refused, and what the first one wrote stays",
+          "[tools][dump]") {
+  const test::TempDir dir;
+  const std::string path = dir.write("rows.tsv", "of an earlier run\n");
+  {
+    auto first = DumpFile::create(path, kSchema);
+    REQUIRE(first);
+    REQUIRE(first->finish());
+    const auto second = DumpFile::create(path, kSchema);
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == Code::kInvalid);
+    CHECK(second.error().message ==
+          "--dump " + path + ": another run writes it; wait for it, or give another file");
+  }
+  CHECK(dir.read("rows.tsv") == "batch\tlabel\tI1\tI2\tC1\ttags\n");
+  CHECK(DumpFile::create(path, kSchema));
+  CHECK(DumpFile::create("-", kSchema).error().message ==
+        "--dump -: give /dev/stdout, or ./- for a file of that name");
+  // Devices and pipes are not locked.
+  const auto one = DumpFile::create("/dev/null", kSchema);
+  CHECK(one);
+  CHECK(DumpFile::create("/dev/null", kSchema));
+}
+
 TEST_CASE("a dump ends with the weight and the extra columns", "[tools][dump]") {
   const test::TempDir dir;
   const Schema schema{
