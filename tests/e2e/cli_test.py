@@ -1,4 +1,5 @@
 """The command line: help, versions, completion, JSON, and commands that need no libtorch."""
+import fcntl
 import os
 import pathlib
 import re
@@ -107,6 +108,27 @@ class CommandLine(Scenario):
         limited = ["bash", "-c", 'ulimit -f 1; exec "$0" "$@"']  # A file may have 1024 bytes.
         self.assertGreater(there.stat().st_size, 1024)
         self.assert_refused(Running([*make, "--force"], self.folder, limited).wait(timeout=30), 1, "random-7-")
+
+    def test_a_folder_that_another_synth_fills_is_refused_with_or_without_force(self):
+        made = self.folder / "made"
+        made.mkdir()
+        locked = os.open(made, os.O_RDONLY)  # as the other one holds it, from before its first file on
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        for kind in (["criteo", "--rows", "9"], ["pipelines", "--count", "2"]):
+            for force in ([], ["--force"]):
+                self.assert_refused(self.forebay("synth", *kind, "--out", "made", *force), 2,
+                                    "--out made: another synth writes into it")
+        self.assertEqual(os.listdir(made), [])
+        os.close(locked)
+        self.assert_done(self.forebay("synth", "criteo", "--rows", "9", "--out", "made", "--json"))
+
+    def test_synth_says_which_files_of_an_earlier_run_it_leaves(self):
+        make = ("synth", "criteo", "--rows", "9", "--out", "made", "--json")
+        self.assertEqual(self.forebay(*make, "--files", "3").err, "")
+        self.assertEqual(self.forebay(*make, "--files", "3", "--force").err, "")
+        fewer = self.forebay(*make, "--files", "1", "--force")
+        self.assert_done(fewer)
+        self.assertIn("--out made has 2 more of an earlier run, from made/day_1.tsv on", fewer.err)
 
     def test_synthetic_files_are_the_same_bytes_for_the_same_seed(self):
         def content(folder, seed):

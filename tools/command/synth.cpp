@@ -101,21 +101,25 @@ Status write_one(const PipelinesSpec& spec, std::uint64_t number) {
   return save_pipeline(model, path_of(spec, model.name));
 }
 
-Status check_files(const PipelinesSpec& spec) {
+/// Checks the files, and locks their folder until the returned descriptor is closed.
+Result<Descriptor> hold_files(const PipelinesSpec& spec) {
   std::vector<std::string> files;
   std::vector<Output> outputs;
   for (std::uint64_t number = 0; number < spec.count; ++number) {
     files.push_back(path_of(spec, name_of(spec, number)));
     outputs.push_back({.name = "--out", .path = files.back()});
   }
-  if (auto status = check_new_files(spec.folder, files, spec.existing); !status) return status;
-  return check_outputs(outputs, {});
+  auto held = hold_new_files(spec.folder, files, spec.existing);
+  if (!held) return held;
+  if (auto checked = check_outputs(outputs, {}); !checked) return pass(checked);
+  return held;
 }
 
 Exit synth_pipelines(const Invocation& invocation) {
   const auto spec = read_pipelines_spec(invocation);
   if (!spec) return Exit::refused(spec.error());
-  if (auto checked = check_files(*spec); !checked) return Exit::refused(checked.error());
+  const auto held = hold_files(*spec);
+  if (!held) return Exit::refused(held.error());
   for (std::uint64_t number = 0; number < spec->count; ++number) {
     if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
     if (auto written = write_one(*spec, number); !written) return Exit::failed(written.error());
@@ -133,7 +137,8 @@ Exit run_synth(const Invocation& invocation) {
   if (invocation.arguments.front() == "pipelines") return synth_pipelines(invocation);
   const auto spec = read_spec(invocation);
   if (!spec) return Exit::refused(spec.error());
-  if (auto checked = check_synth(*spec); !checked) return Exit::refused(checked.error());
+  const auto held = hold_synth(*spec);
+  if (!held) return Exit::refused(held.error());
   if (auto checked = check_files(*spec); !checked) return Exit::refused(checked.error());
   std::uint64_t next_tenth = 1;
   const auto written = write_synth(*spec, [&](std::uint64_t rows) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/base/file_lock.h"
 #include "core/base/whole_file.h"
 #include "tools/synth/click_rows.h"
 
@@ -87,8 +88,8 @@ std::optional<double> AucHistogram::auc() const {
   return won / (clicks * below);
 }
 
-Status check_new_files(const std::string& folder, const std::vector<std::string>& files,
-                       SynthSpec::Existing existing) {
+Result<Descriptor> hold_new_files(const std::string& folder, const std::vector<std::string>& files,
+                                  SynthSpec::Existing existing) {
   const auto refuse = [&](const std::string& why) {
     return fail(Code::kInvalid, "--out " + folder + ": " + why);
   };
@@ -96,21 +97,23 @@ Status check_new_files(const std::string& folder, const std::vector<std::string>
   fs::create_directories(folder, error);
   if (error) return refuse(error.message());
   if (::access(folder.c_str(), W_OK | X_OK) != 0) return refuse(std::strerror(errno));
-  if (existing == SynthSpec::Existing::kReplace) return {};
+  auto held = lock_folder(folder, "another synth writes into it; wait for it, or give another one");
+  if (!held) return fail(Code::kInvalid, "--out " + held.error().message);
+  if (existing == SynthSpec::Existing::kReplace) return held;
   const auto there =
       std::ranges::find_if(files, [&](const std::string& file) { return fs::exists(file, error); });
-  if (there == files.end()) return {};
+  if (there == files.end()) return held;
   return fail(Code::kInvalid,
               *there + " is there already; give another --out, or --force to write over it");
 }
 
-Status check_synth(const SynthSpec& spec) {
+Result<Descriptor> hold_synth(const SynthSpec& spec) {
   const auto refuse = [](const std::string& what) { return fail(Code::kInvalid, what); };
   if (spec.rows < 1 || spec.rows > kMostRows) return refuse("--rows must be from 1 to 10^12");
   if (spec.files < 1 || spec.files > kMostFiles) return refuse("--files must be from 1 to 100000");
   if (spec.files > spec.rows) return refuse("--files must be at most --rows");
   if (spec.folder.empty()) return refuse("--out DIR is missing; it names the folder to write to");
-  return check_new_files(spec.folder, synth_files(spec), spec.existing);
+  return hold_new_files(spec.folder, synth_files(spec), spec.existing);
 }
 
 std::vector<std::string> synth_files(const SynthSpec& spec) {

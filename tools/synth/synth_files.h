@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 
 namespace forebay {
@@ -52,13 +53,13 @@ struct SynthResult {
       best_auc;
 };
 
-/// Creates the folder and checks that these files can be made in it: kInvalid names `--out` or a
-/// file that exists and may not be replaced.
-Status check_new_files(const std::string& folder, const std::vector<std::string>& files,
-                       SynthSpec::Existing existing);
+/// Creates the folder, locks it until the returned descriptor is closed, and checks that these
+/// files can be made in it: kInvalid names `--out`, or a file that exists and may not be replaced.
+Result<Descriptor> hold_new_files(const std::string& folder, const std::vector<std::string>& files,
+                                  SynthSpec::Existing existing);
 
-/// Checks that the files can be written: kInvalid names the option or the existing file.
-Status check_synth(const SynthSpec& spec);
+/// Checks the numbers, then does the same for the files of `spec`.
+Result<Descriptor> hold_synth(const SynthSpec& spec);
 
 /// Returns the files that `spec` names; each has the suffix kAside while it is written.
 std::vector<std::string> synth_files(const SynthSpec& spec);
