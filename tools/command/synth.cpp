@@ -13,6 +13,7 @@
 #include "tools/command/commands.h"
 #include "tools/process/process_end.h"
 #include "tools/synth/synth_files.h"
+#include "tools/process/standard_streams.h"
 #include "tuner/sim/random_pipeline.h"
 
 namespace forebay {
@@ -141,6 +142,11 @@ Exit run_synth(const Invocation& invocation) {
   if (!held) return Exit::refused(held.error());
   if (auto checked = check_files(*spec); !checked) return Exit::refused(checked.error());
   std::uint64_t next_tenth = 1;
+  if (const auto older = older_files(*spec); !older.empty()) {
+    print_message("--out " + spec->folder + " has " + std::to_string(older.size()) +
+                  " more of an earlier run, from " + older.front() +
+                  " on: a job over all files there reads both; remove them, or give another --out");
+  }
   const auto written = write_synth(*spec, [&](std::uint64_t rows) {
     if (rows * 10 >= next_tenth * spec->rows && spec->rows > 1'000'000) {
       std::fprintf(stderr, "forebay: %s of %s rows\n", format_count(rows).c_str(),

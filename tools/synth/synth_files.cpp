@@ -122,6 +122,15 @@ std::vector<std::string> synth_files(const SynthSpec& spec) {
   return files;
 }
 
+std::vector<std::string> older_files(const SynthSpec& spec) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (std::uint64_t file = spec.files; fs::exists(file_name(spec, file), error); ++file) {
+    files.push_back(file_name(spec, file));
+  }
+  return files;
+}
+
 Result<SynthResult> write_synth(const SynthSpec& spec,
                                 const std::function<bool(std::uint64_t rows)>& progress) {
   Writer writer(spec, progress);

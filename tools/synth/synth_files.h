@@ -64,6 +64,9 @@ Result<Descriptor> hold_synth(const SynthSpec& spec);
 /// Returns the files that `spec` names; each has the suffix kAside while it is written.
 std::vector<std::string> synth_files(const SynthSpec& spec);
 
+/// Returns the files of an earlier run with more files, which this one leaves.
+std::vector<std::string> older_files(const SynthSpec& spec);
+
 /// Writes day_0.tsv, day_1.tsv, … with the rows divided evenly; the same spec gives the same bytes.
 /// Each file is written to a temporary name and renamed. `progress` is called now and then with the
 /// rows written; if it returns false, the work ends with kUnavailable. A full disk is kUnavailable
