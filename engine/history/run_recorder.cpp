@@ -254,9 +254,9 @@ Result<std::string> read_record(const std::string& folder) {
   }
   if (!text) return text;
   const auto record = parse_json(*text);
-  const bool fits = record.is_object() && record.value("version", 0) == kRecordVersion &&
-                    record.contains("status") && record.contains("history") &&
-                    record.contains("events");
+  const bool fits = record.is_object() && record.contains("version") &&
+                    record["version"] == kRecordVersion && record.contains("status") &&
+                    record.contains("history") && record.contains("events");
   if (fits) return json_text(record);
   return fail(Code::kCorrupt, path +
                                   ": is no record of a run, or one of another version; run the "

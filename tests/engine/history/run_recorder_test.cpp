@@ -213,7 +213,13 @@ TEST_CASE("nodes that come and go are events", "[engine][history]") {
 TEST_CASE("what is no record is refused by its name", "[engine][history]") {
   const test::TempDir dir;
   CHECK(read_record(dir.path()).error().code == Code::kNotFound);
-  for (const char* text : {"", "{}", R"({"version":2,"status":{},"history":[],"events":[]})"}) {
+  std::vector<std::string> texts = {"", "{}", "[]"};
+  for (const char* version : {"2", "null", R"("1")", "[1]", "{}"}) {
+    texts.push_back(std::string(R"({"version":)") + version +
+                    R"(,"status":{},"history":[],"events":[]})");
+  }
+  for (const std::string& text : texts) {
+    CAPTURE(text);
     dir.write(kRecordName, text);
     const auto refused = read_record(dir.path());
     REQUIRE_FALSE(refused);
