@@ -14,6 +14,7 @@
 #include "engine/counting/row_counting.h"
 #include "engine/plan/plan_report.h"
 #include "engine/process/memory_use.h"
+#include "engine/run/beside_buffers.h"
 #include "engine/run/stall_watch.h"
 
 namespace forebay {
@@ -92,9 +93,6 @@ std::string csv_of(const DatasetSpec& dataset) {
   return std::string(1, dataset.csv.delimiter) + (dataset.csv.header ? "h" : "-") +
          dataset.csv.list_delimiter;
 }
-
-/// The threads that help the batch actor.
-std::size_t batch_helpers(const JobSpec& job) { return batch_threads(job.pipeline.cpus) - 1; }
 
 constexpr std::chrono::milliseconds kOpeningLook(250);
 
@@ -332,9 +330,7 @@ Status JobRun::damaged(const std::vector<BadRow>& rows) {
 }
 
 std::uint64_t JobRun::bytes_beside_buffers() const {
-  const std::uint64_t requests =
-      dataset_->is_remote() ? job_.storage.connections * kRequestBytes : 0;
-  return requests + batch_helpers(job_) * kThreadBytes;
+  return forebay::bytes_beside_buffers(job_, dataset_->is_remote());
 }
 
 Status JobRun::fits(std::uint64_t resident) const {

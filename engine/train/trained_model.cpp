@@ -20,9 +20,6 @@
 namespace forebay {
 namespace {
 
-/// Bytes used by libtorch before any model is made, as measured with 1.13 and 2.x on the CPU.
-constexpr std::uint64_t kTorchBytes = std::uint64_t{180} << 20;
-
 /// Describes the sizes of the tables, the largest first, and how to reduce them.
 std::string describe_tables(const TrainerSpec& spec, const ModelShape& shape,
                             const Schema& schema) {

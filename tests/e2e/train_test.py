@@ -1,6 +1,7 @@
 """Training end to end: it learns, it resumes from its checkpoint, and it guards what it has."""
 import os
 import pathlib
+import re
 import shutil
 import signal
 
@@ -111,6 +112,21 @@ class Train(Scenario):
         self.assert_refused(job.run("train", "--json", "--restart", "--set", "pipeline.memory=100MiB"), 2,
                             "pipeline.memory")
         self.assertTrue(any((job.folder / "checkpoints").glob("checkpoint-*")), "a refused start removes nothing")
+
+    def test_a_program_without_the_trainer_names_what_has_it_before_it_makes_rows(self):
+        job = self.trained()
+        alone = shutil.copy(FOREBAY, self.folder / "forebay")
+        for command in (["train", "job.toml"], ["bench", "train"]):
+            finished = Running(command, job.folder, program=alone).wait()
+            self.assert_refused(finished, 2, "libforebay_trainer.so", "that `cmake --install` installs, built with libtorch")
+
+    def test_doctor_counts_the_memory_that_train_counts(self):
+        job = self.trained()
+        doctor = job.run("doctor", "--set", "pipeline.memory=1MiB")
+        train = job.run("train", "--set", "pipeline.memory=1MiB")
+        self.assertEqual((doctor.status, train.status), (1, 2), f"{doctor}\n{train}")
+        said, needed = (int(re.search(r"at least (\d+) MiB", text).group(1)) for text in (doctor.out, train.err))
+        self.assertLess(abs(said - needed), 8, "beside what the two processes take themselves")
 
     def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(self):
         job = self.trained()

@@ -14,10 +14,12 @@
 #include "engine/process/memory_use.h"
 #include "engine/process/run_dir.h"
 #include "tools/doctor/checks.h"
+#include "engine/run/beside_buffers.h"
 #include "tools/doctor/repeat_checks.h"
 #include "tools/doctor/store_checks.h"
 #include "tools/doctor/system_checks.h"
 #include "trainer/repeated_bytes.h"
+#include "trainer/module.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 
@@ -64,9 +66,9 @@ Status Look::fits(const Dataset& dataset, const TransformPlan& plan,
   auto shape = shape_of(job_.trainer, plan.output());
   if (!shape) return pass(shape);
   const Sizing sizing(dataset, plan, job_.order);
-  std::uint64_t resident = resident_bytes();
+  std::uint64_t resident = resident_bytes() + bytes_beside_buffers(job_, dataset.is_remote());
   if (probe) {
-    resident += probe->bytes +
+    resident += kTorchBytes +
                 model_bytes(job_.trainer, *shape, job_.order.batch_size, sizing.most_ids()) +
                 repeated_bytes(job_.trainer, *shape, plan.output(), job_.order.batch_size);
   }
