@@ -13,6 +13,7 @@
 
 #include "core/base/descriptor.h"
 #include "core/base/open_files.h"
+#include "core/base/whole_file.h"
 
 namespace forebay {
 namespace {
@@ -33,13 +34,15 @@ tl::unexpected<Error> refused_by_system(const std::string& path) {
   return fail(passing ? Code::kUnavailable : code, "key file " + path + ": " + system_says());
 }
 
-Status write_key(const std::string& path, const std::string& key, mode_t mode) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (file < 0) return tl::unexpected<Error>(trouble(path, system_says()));
-  const std::string line = key + '\n';
-  const bool written = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  if (::close(file) == 0 && written) return {};
-  return tl::unexpected<Error>(trouble(path, "cannot be written"));
+/// Writes a new file that only its owner can read; leaves none that is not whole.
+Status write_key(const std::string& path, const std::string& key) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) return tl::unexpected<Error>(trouble(path, system_says()));
+  const bool written = write_all(file.number(), key + '\n');
+  if (::close(file.release()) == 0 && written) return {};
+  const Error error = trouble(path, "cannot be written: " + system_says());
+  ::unlink(path.c_str());
+  return tl::unexpected<Error>(error);
 }
 
 Result<std::string> read_secret(const std::string& path) {
@@ -53,10 +56,27 @@ Result<std::string> read_secret(const std::string& path) {
 Result<KeyPair> write_new_pair(const std::string& stem) {
   Result<KeyPair> pair = KeyPair::generate();
   if (!pair) return pair;
-  Status written = write_key(stem + ".key", pair->public_key, 0600);
-  if (written) written = write_key(stem + ".key_secret", pair->secret_key, 0600);
-  if (!written) return pass(written);
+  if (auto open = write_key(stem + ".key", pair->public_key); !open) return pass(open);
+  if (auto secret = write_key(stem + ".key_secret", pair->secret_key); !secret) {
+    ::unlink((stem + ".key").c_str());
+    return pass(secret);
+  }
   return pair;
+}
+
+/// Makes a folder that only its owner can enter.
+Status make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (!error) fs::permissions(folder, fs::perms::owner_all, error);
+  if (error) return fail(Code::kInvalid, "folder " + folder.string() + ": " + error.message());
+  return {};
+}
+
+Status fill_new(const fs::path& folder) {
+  if (auto made = make_folder(folder / "clients"); !made) return made;
+  if (auto server = write_new_pair(folder / "server"); !server) return pass(server);
+  return CurveKeys::add_client(folder, "client");
 }
 
 }  // namespace
@@ -75,20 +95,25 @@ Status CurveKeys::create(const std::string& folder) {
   if (fs::exists(folder, error)) {
     return fail(Code::kInvalid, "folder " + folder + " is there already; name a new one for keys");
   }
-  fs::create_directories(folder + "/clients", error);
-  if (error) return fail(Code::kInvalid, "folder " + folder + ": " + error.message());
-  fs::permissions(folder, fs::perms::owner_all, error);
-  if (auto server = write_new_pair(folder + "/server"); !server) return pass(server);
-  return add_client(folder, "client");
+  const fs::path place = fs::absolute(folder, error).lexically_normal();
+  fs::create_directories(place.parent_path(), error);
+  if (auto made = make_folder(place); !made) return made;
+  Status filled = fill_new(place);
+  if (!filled) fs::remove_all(place, error);
+  return filled;
 }
 
 Status CurveKeys::add_client(const std::string& folder, const std::string& name) {
   if (name.empty() || name.find('/') != std::string::npos || name == "server") {
     return fail(Code::kInvalid, "client name " + name + ": wants a name for a file, not `server`");
   }
-  auto pair = write_new_pair(folder + "/" + name);
+  const std::string stem = folder + "/" + name;
+  auto pair = write_new_pair(stem);
   if (!pair) return pass(pair);
-  return write_key(folder + "/clients/" + name + ".key", pair->public_key, 0644);
+  Status accepted = write_key(folder + "/clients/" + name + ".key", pair->public_key);
+  if (accepted) return accepted;
+  for (const char* suffix : {".key", ".key_secret"}) ::unlink((stem + suffix).c_str());
+  return accepted;
 }
 
 Result<CurveKeys> CurveKeys::read(const std::string& folder) {

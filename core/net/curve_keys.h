@@ -20,12 +20,13 @@ struct KeyPair {
 /// The keys in one folder, as `forebay keys new` creates it:
 ///
 ///     server.key           the listener's public key: every node needs it
-///     server.key_secret    0600; only on nodes that listen
+///     server.key_secret    only on nodes that listen
 ///     client.key           the public key of a node that connects
-///     client.key_secret    0600
+///     client.key_secret
 ///     clients/NAME.key     public keys that may connect; one shared by all nodes, or one per node
 ///
-/// A value. A missing file is reported when it is needed.
+/// Only their owner can read the files and enter the folders. A value. A missing file is reported
+/// when it is needed.
 struct CurveKeys {
   std::string folder;
   std::string server_public;
@@ -35,7 +36,7 @@ struct CurveKeys {
   std::string clients_folder() const { return folder + "/clients"; }
 
   /// Creates `folder`, which must not exist yet, with a key pair of the server and one of a client
-  /// that may connect.
+  /// that may connect. Leaves nothing if it fails.
   static Status create(const std::string& folder);
 
   /// Adds a client's key pair: NAME.key and NAME.key_secret. clients/NAME.key lets it connect.

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -50,6 +51,53 @@ struct Folder {
   std::vector<std::string> said;
   KeyFolder keys{dir.path("clients"), [this](const std::string& words) { said.push_back(words); }};
 };
+
+fs::perms mode_of(const fs::path& path) { return fs::status(path).permissions(); }
+
+TEST_CASE("new keys can be read by their owner only, the public ones too", "[core][net]") {
+  const TempDir dir;
+  const fs::path folder = dir.path("new/keys");
+  REQUIRE(CurveKeys::create(folder));
+  CHECK(mode_of(folder) == fs::perms(0700));
+  std::size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    CAPTURE(entry.path());
+    CHECK(mode_of(entry.path()) == fs::perms(entry.is_directory() ? 0700 : 0600));
+    files += entry.is_regular_file() ? 1 : 0;
+  }
+  CHECK(files == 5);  // two pairs, and the client's public key once more
+  CHECK(CurveKeys::read(folder));
+}
+
+/// Runs `work` while no file can grow beyond `bytes`, as on a full disk.
+template <class Work>
+auto on_a_full_disk(rlim_t bytes, const Work& work) {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{.rlim_cur = bytes, .rlim_max = before.rlim_max};
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  auto done = work();
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  return done;
+}
+
+TEST_CASE("keys that a full disk does not hold leave nothing, so that they can be made again",
+          "[core][net]") {
+  const TempDir dir;
+  const std::string folder = dir.path("keys");
+  const auto refused = on_a_full_disk(10, [&] { return CurveKeys::create(folder); });
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message ==
+        "key file " + folder + "/server.key: cannot be written: File too large");
+  CHECK_FALSE(fs::exists(folder));
+  REQUIRE(CurveKeys::create(folder));
+  CHECK_FALSE(on_a_full_disk(10, [&] { return CurveKeys::add_client(folder, "node"); }));
+  CHECK_FALSE(fs::exists(folder + "/node.key"));
+  CHECK(CurveKeys::add_client(folder, "node"));
+  CHECK(CurveKeys::read(folder));
+}
 
 TEST_CASE("files that hold no key are named once, and the keys of all others count",
           "[core][net]") {
