@@ -91,12 +91,9 @@ Exit run_doctor(const Invocation& invocation) {
   std::optional<JobSpec> job;
   if (!invocation.arguments.empty()) {
     auto opened = open_job(invocation);
-    if (opened) {
-      job = std::move(*opened);
-      checks.push_back(Finding::ok("job", job->path));
-    } else {
-      checks.push_back(Finding::bad("job", opened.error()));
-    }
+    if (!opened) return Exit::refused(opened.error());
+    job = std::move(*opened);
+    checks.push_back(Finding::ok("job", job->path));
   }
   append(checks, check_machine(job));
   const Training training = training_of(job);

@@ -142,8 +142,9 @@ expect 0 '^ok *transforms: 0, giving 13 dense and 26 sparse features' \
   doctor "$folder/job.toml" "${quiet[@]}"
 expect 1 '^bad *room: pipeline.memory = 30 MiB is too small' \
   doctor "$folder/job.toml" "${quiet[@]}" --set pipeline.memory=30MiB
-expect 1 '^bad *job: job file .*none.toml: No such file' doctor "$folder/none.toml"
-expect 1 '^bad *job: .*did you mean order.seed' doctor "$folder/job.toml" --set order.sed=1
+expect 2 '^forebay: job file .*none.toml: No such file' doctor "$folder/none.toml"
+expect 2 '^forebay: job file .*is a folder' doctor "$folder"
+expect 2 '^forebay: .*did you mean order.seed' doctor "$folder/job.toml" --set order.sed=1
 expect 1 '^bad *dataset: .*nothing.*tsv' \
   doctor "$folder/job.toml" "${quiet[@]}" --set 'dataset.paths=["nothing*.tsv"]'
 expect 1 '"name":"dataset","status":"bad","message":".*day.tsv.gz' \
