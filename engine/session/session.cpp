@@ -266,7 +266,7 @@ RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds w
   outcome.fused = stats.fused;
   outcome.plan = plan_json(run_->plan());
   outcome.prefetch = stats.prefetch_budget;
-  outcome.quarantine = run_->quarantine_path();
+  if (outcome.bad_rows > 0) outcome.quarantine = run_->quarantine_path();
   outcome.decisions = tuning_->decisions();
   outcome.tuner_cpu_seconds = tuning_->cpu_seconds();
   outcome.last_decision = tuning_->last_decision();

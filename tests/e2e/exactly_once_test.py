@@ -49,6 +49,12 @@ class ExactlyOnce(Scenario):
         self.assert_done(finished)
         self.assert_same_rows(rows, lines)
 
+    def test_without_damaged_rows_no_quarantine_is_named(self):
+        job = self.job()
+        job.put_criteo(200)
+        done = self.assert_done(job.run("ingest", "--json"))
+        self.assertEqual((done["bad_rows"], done["quarantine"]), (0, ""))
+
     def test_damaged_rows_are_left_out_counted_and_kept_aside(self):
         job = self.job(dataset={"bad_rows": 5}, order={"epochs": 2, "batch_size": 100})
         lines = criteo_lines(1000, seed=7)
