@@ -64,9 +64,10 @@ const OpEntry* find_op(OpRequest& request) {
 
 void check_param_names(OpRequest& request, const OpEntry& entry) {
   for (const auto& [key, value] : request.spec().params) {
-    if (std::find(entry.params.begin(), entry.params.end(), key) == entry.params.end()) {
-      request.refuse(key, "unknown parameter" + did_you_mean(key, entry.params));
-    }
+    if (std::find(entry.params.begin(), entry.params.end(), key) != entry.params.end()) continue;
+    std::vector<std::string> names = entry.params;
+    names.insert(names.end(), {"op", "columns", "stage"});  // keys of every operator
+    request.refuse(key, "unknown parameter" + did_you_mean(key, names));
   }
 }
 

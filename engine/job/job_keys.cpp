@@ -229,8 +229,10 @@ tl::unexpected<Error> unknown(const Keys& keys, const std::string& where, const 
     return fail(Code::kInvalid, where + ": unknown key " + shown + ": this job has no such stage" +
                                     among_stages(keys, key.substr(kAllocationKey.size())));
   }
-  return fail(Code::kInvalid,
-              where + ": unknown key " + shown + did_you_mean(key, known_names(keys)));
+  const auto names = known_names(keys);
+  std::string advice = did_you_mean(key, names);
+  if (advice.empty()) advice = "; the nearest known key is " + std::string(closest_of(key, names));
+  return fail(Code::kInvalid, where + ": unknown key " + shown + advice);
 }
 
 Status check_table(const Keys& keys, const std::string& name, const std::string& where) {

@@ -6,6 +6,8 @@
 namespace forebay {
 namespace {
 
+constexpr std::size_t kMostLetters = 200;  // A key of megabytes is similar to no known key.
+
 std::string_view last_part(std::string_view dotted) {
   const std::size_t dot = dotted.rfind('.');
   return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
@@ -14,6 +16,13 @@ std::string_view last_part(std::string_view dotted) {
 bool is_short_for(std::string_view name, std::string_view candidate) {
   constexpr std::size_t kFewest = 3;
   return last_part(name).size() >= kFewest && candidate.starts_with(name);
+}
+
+/// Edits from `name` to `candidate`; a namesake and a longer form count as one.
+std::size_t edits_to(std::string_view name, std::string_view candidate) {
+  const std::size_t edits = edit_distance(name, candidate);
+  const bool namesake = last_part(candidate) == last_part(name);
+  return namesake || is_short_for(name, candidate) ? std::min<std::size_t>(edits, 1) : edits;
 }
 
 }  // namespace
@@ -37,20 +46,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+std::string_view closest_of(std::string_view name, std::span<const std::string_view> candidates) {
+  name = name.substr(0, kMostLetters);
+  const auto edits = [&](std::string_view candidate) { return edits_to(name, candidate); };
+  const auto best = std::ranges::min_element(candidates, {}, edits);
+  return best == candidates.end() ? std::string_view() : *best;
+}
+
 std::string_view nearest_of(std::string_view name, std::span<const std::string_view> candidates) {
-  constexpr std::size_t kMostLetters = 200;  // A key of megabytes is similar to no known key.
   if (name.size() > kMostLetters) return {};
-  std::string_view best;
-  std::size_t fewest = ~std::size_t{0};
+  std::vector<std::string_view> near;
   for (std::string_view candidate : candidates) {
-    std::size_t distance = edit_distance(name, candidate);
-    const bool namesake = last_part(candidate) == last_part(name);
-    if (namesake || is_short_for(name, candidate)) distance = std::min<std::size_t>(distance, 1);
-    if (distance * 2 > std::max(name.size(), candidate.size()) || distance >= fewest) continue;
-    best = candidate;
-    fewest = distance;
+    const std::size_t longer = std::max(name.size(), candidate.size());
+    const std::size_t edits = edits_to(name, candidate);
+    if (edits * 2 < longer || (edits == 1 && longer == 2)) near.push_back(candidate);
   }
-  return best;
+  return closest_of(name, near);
 }
 
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates) {

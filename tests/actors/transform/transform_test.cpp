@@ -84,6 +84,8 @@ TEST_CASE("a refusal names the transform, the key and the nearest name", "[actor
         "transform 2 (log2p): op: unknown operator; did you mean \"log1p\"?");
   CHECK(refusal({"log1p", {"I1"}, {{"outptu", std::string("x")}}}) ==
         "transform 2 (log1p): outptu: unknown parameter; did you mean \"output\"?");
+  CHECK(refusal({"log1p", {}, {{"colums", std::string("I1")}}}) ==
+        "transform 2 (log1p): colums: unknown parameter; did you mean \"columns\"?");
   CHECK(refusal({"log1p", {"K*"}, {}}) == "transform 2 (log1p): columns: \"K*\" matches no column");
   CHECK(refusal({"log1p", {"I3"}, {}}) ==
         "transform 2 (log1p): columns: no column \"I3\"; did you mean \"I1\"?");

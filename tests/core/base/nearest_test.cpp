@@ -21,7 +21,18 @@ TEST_CASE("the nearest name is the one with the fewest edits", "[core][nearest]"
   CHECK(nearest_of("order.sede", names) == "order.seed");  // One swap; every other needs more.
   CHECK(nearest_of("order.epcohs", names) == "order.epochs");
   CHECK(nearest_of("zzzzzzzzzzz", names).empty());
+  CHECK(nearest_of("nope", std::vector<std::string_view>{"top"}).empty());  // half of its letters
+  CHECK(nearest_of("c3", std::vector<std::string_view>{"c0"}) == "c0");
   CHECK(nearest_of(std::string(1'000'000, 'o'), names).empty());
+}
+
+TEST_CASE("where no name is near, one is closest still", "[core][nearest]") {
+  const std::vector<std::string_view> names = {"order.seed", "run.dir"};
+  CHECK(nearest_of("foo", names).empty());
+  CHECK(closest_of("foo", names) == "run.dir");  // 7 edits, against 9 for order.seed
+  CHECK(closest_of("order.sede", names) == "order.seed");
+  CHECK(closest_of(std::string(1'000'000, 'z'), names) == "order.seed");  // 200 edits to both
+  CHECK(closest_of("foo", {}).empty());
 }
 
 TEST_CASE("a key in the wrong table is near to its namesake", "[core][nearest]") {

@@ -310,6 +310,8 @@ TEST_CASE("a --set without a key, a value or a transform is refused", "[tools][j
         std::string::npos);
   CHECK(refusal(kLeast, {"order=1"}) == "--set order=1: order is a table; write [order]");
 }
+  CHECK(refusal(kLeast, {"fooo.bar=1"}) ==
+        "--set fooo.bar=1: unknown key fooo.bar; the nearest known key is order");
 
 TEST_CASE("the cluster's keys are read, and a job without any worker is refused", "[tools][job]") {
   const auto job = read(kLeast +
