@@ -85,8 +85,9 @@ Status check_address_policy(const std::string& address, bool has_keys) {
   if (has_keys || is_loopback(parts->host)) return {};
   return fail(Code::kInvalid,
               "address " + address +
-                  " can be reached from other machines and cluster.keys is not set: "
-                  "make keys with `forebay keys new` and set cluster.keys to their folder");
+                  " can be reached from other machines and no keys are given: make some with "
+                  "`forebay keys new`, and name their folder by cluster.keys in a job, by --keys "
+                  "of a head or worker");
 }
 
 std::uint16_t local_port(int socket) {

@@ -32,7 +32,7 @@ expect 2 '^forebay: index needs one argument, JOB' index
 expect 2 '^forebay: export needs --out FILE' export checkpoints
 expect 2 '^forebay: --out /dev/null: not a regular file' tune pretrain --out /dev/null
 expect 2 '^forebay: checkpoints: there is no such folder' export checkpoints --out model.pt
-expect 2 'address x:1 can be reached from other machines and cluster.keys is not set' worker --join x:1
+expect 2 'address x:1 can be reached from other machines and no keys are given: .*--keys of a head or worker' worker --join x:1
 expect 2 '^forebay: job file .*: No such file' index "$folder/none.toml"
 expect 2 'is a folder' index "$folder"
 
