@@ -35,9 +35,13 @@ expect 2 '^forebay: checkpoints: there is no such folder' export checkpoints --o
 expect 2 'address x:1 can be reached from other machines and no keys are given: .*--keys of a head or worker' worker --join x:1
 expect 2 '^forebay: job file .*: No such file' index "$folder/none.toml"
 expect 2 'is a folder' index "$folder"
+expect 2 '^forebay: --memory 1: must be a size such as 512MiB, from 1 MiB to' \
+  worker --join 127.0.0.1:1 --memory 1
 
 expect 2 '^forebay: synth needs --rows' synth criteo --out "$folder/data"
 expect 2 '^forebay: --rows must be from 1' synth criteo --rows 0 --out "$folder/data"
+expect 2 '^forebay: --memory 1: must be a size such as 512MiB, from 1 MiB to' \
+  worker --join 127.0.0.1:1 --memory 1
 expect 2 '^forebay: --rows x: must be a whole number' synth criteo --rows x --out "$folder/data"
 expect 0 '"rows":3000,.*"files":2,"best_auc":0\.' \
   synth criteo --rows 3000 --files 2 --seed 7 --out "$folder/data" --json

@@ -46,6 +46,13 @@ Result<std::unique_ptr<MetricsServer>> node_metrics(
   return server;
 }
 
+/// Reads an option into the member of `job` that a key of a job file sets, within the key's bounds.
+Status read_as(const std::string& option, const std::string& text, const std::string& key,
+               JobSpec& job) {
+  const auto wanted = read_key(key, text, job);
+  return wanted ? fail(Code::kInvalid, option + " " + text + ": must be " + *wanted) : Status{};
+}
+
 Status read_data_roots(const Invocation& invocation, WorkerSetup& place) {
   for (const std::string& root : invocation.values("--data-root")) {
     const std::size_t equals = root.find('=');
@@ -77,16 +84,15 @@ Result<WorkerSetup> place_of(const Invocation& invocation) {
   WorkerSetup place;
   place.cpus = available_cpus();
   place.memory_bytes = available_memory() / 2;
-  const auto positive_size = [](const std::string& text) {
-    const auto bytes = parse_size(text);
-    return bytes && *bytes > 0 ? bytes : std::nullopt;
-  };
-  OptionReader read(invocation);
-  read.count("--cpus", place.cpus, 1, 4096);
-  if (!invocation.value("--memory").empty()) {
-    read.value("--memory", place.memory_bytes, "a size, such as 2GiB", positive_size);
+  auto cpus = OptionReader(invocation).count("--cpus", place.cpus, 1, 4096).status();
+  if (!cpus) return pass(cpus);
+  if (const std::string memory = invocation.value("--memory"); !memory.empty()) {
+    JobSpec job;
+    if (auto status = read_as("--memory", memory, "pipeline.memory", job); !status) {
+      return pass(status);
+    }
+    place.memory_bytes = job.pipeline.memory_bytes;
   }
-  if (auto status = read.status(); !status) return pass(status);
   place.name =
       invocation.value("--name", host_name() + "-" + std::to_string(static_cast<long>(::getpid())));
   if (!scheduler::is_node_name(place.name) || place.name == "local") {
@@ -170,8 +176,8 @@ Exit run_head(const Invocation& invocation) {
   }
   if (const std::string lease = invocation.value("--lease"); !lease.empty()) {
     JobSpec job;
-    if (const auto wanted = read_key("cluster.lease", lease, job)) {
-      return Exit::refused("--lease " + lease + ": must be " + *wanted);
+    if (auto status = read_as("--lease", lease, "cluster.lease", job); !status) {
+      return Exit::refused(status.error());
     }
     options.lease = job.cluster.lease;
   }
