@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/clock.h"
 #include "engine/job/quantity.h"
@@ -87,8 +88,9 @@ std::optional<std::int64_t> whole_in(const ParamValue& value, double low, double
 }
 
 std::string describe_count(double low, double high) {
-  return "a whole number" +
-         (high >= kAnyCount ? " of at least " + show_number(low) : describe_range(low, high));
+  if (high < kAnyCount) return "a whole number" + describe_range(low, high);
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  return "a whole number from " + show_number(low) + " to " + std::to_string(kMost);
 }
 
 JobKey counts(std::string name, std::vector<int>& into, double low, double high) {

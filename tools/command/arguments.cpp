@@ -1,5 +1,6 @@
 #include "tools/command/arguments.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -54,10 +55,9 @@ std::optional<std::uint64_t> OptionReader::count_in(const std::string& text, std
 }
 
 std::string OptionReader::range_text(std::uint64_t low, std::uint64_t high) {
-  const bool bounded = high < std::numeric_limits<std::uint64_t>::max();
-  return "a whole number " + (bounded
-                                  ? "from " + std::to_string(low) + " to " + std::to_string(high)
-                                  : "of at least " + std::to_string(low));
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();  // of parse_count()
+  return "a whole number from " + std::to_string(low) + " to " +
+         std::to_string(std::min(high, kMost));
 }
 
 OptionReader& OptionReader::port(const std::string& option, std::uint16_t& into,

@@ -54,7 +54,8 @@ Result<ModelledRun> read_modelled_run(const Invocation& invocation,
   ModelledRun run{std::move(*model), std::move(*allocation), seconds, 1};
   OptionReader read(invocation);
   read.count("--prefetch", run.allocation.prefetch, 1, std::numeric_limits<std::uint32_t>::max())
-      .value("--seconds", run.seconds, "a time above 0, as in 600 or 10m", positive_seconds)
+      .value("--seconds", run.seconds, "a time such as 600 or 10m, above 0 and at most 100 years",
+             positive_seconds)
       .count("--seed", run.seed, 0, std::numeric_limits<std::int64_t>::max());
   if (auto status = read.status(); !status) return pass(status);
   return run;

@@ -143,7 +143,8 @@ TEST_CASE("a wrong job file is refused with place, key and expected value", "[to
        "job.toml, line 4: order.batch_size is \"big\", but must be a whole number from 1 to "
        "16777216"},
       {"[order]\nseed = -1\n",
-       "job.toml, line 4: order.seed is -1, but must be a whole number of at least 0"},
+       "job.toml, line 4: order.seed is -1, but must be a whole number from 0 to "
+       "9223372036854775807"},
       {"[order]\nepochs = 0\n",
        "job.toml, line 4: order.epochs is 0, but must be a whole number from 1 to 1000000000"},
       {"[order]\nepochs = 1.5\n",
@@ -197,7 +198,7 @@ TEST_CASE("every wrong value of the trainer's keys is refused with the allowed v
       {{"device = 1"}, "a string"},
       {{"threads = 0", "threads = 5000", "threads = 1.5"}, "a whole number from 1 to 4096"},
       {{"deterministic = 1", "deterministic = \"yes\""}, "true or false"},
-      {{"seed = -1", "seed = \"a\""}, "a whole number of at least 0"},
+      {{"seed = -1", "seed = \"a\""}, "a whole number from 0 to 9223372036854775807"},
       {{"optimizer = \"lamb\"", "optimizer = true"}, "sgd | adagrad | adam"},
       {{"learning_rate = 0", "learning_rate = -1", "learning_rate = inf", "learning_rate = \"x\""},
        "a number from 1e-09 to 1000"},

@@ -40,8 +40,8 @@ expect 2 '^forebay: --memory 1: must be a size such as 512MiB, from 1 MiB to' \
 
 expect 2 '^forebay: synth needs --rows' synth criteo --out "$folder/data"
 expect 2 '^forebay: --rows must be from 1' synth criteo --rows 0 --out "$folder/data"
-expect 2 '^forebay: --memory 1: must be a size such as 512MiB, from 1 MiB to' \
-  worker --join 127.0.0.1:1 --memory 1
+expect 2 '^forebay: --seed 9223372036854775808: must be a whole number from 0 to 9223372036854775807$' \
+  synth criteo --rows 1 --seed 9223372036854775808 --out "$folder/data"
 expect 2 '^forebay: --rows x: must be a whole number' synth criteo --rows x --out "$folder/data"
 expect 0 '"rows":3000,.*"files":2,"best_auc":0\.' \
   synth criteo --rows 3000 --files 2 --seed 7 --out "$folder/data" --json
@@ -60,6 +60,8 @@ expect 2 '^forebay: --allocation udf=0: must be a whole number from 1 to 128' \
 expect 2 'no such stage; did you mean udf?' simulate "$pipeline" --allocation ufd=2
 expect 2 '^forebay: --prefetch 0: must be' simulate "$pipeline" --prefetch 0
 expect 2 '^forebay: --seconds -1: must be' simulate "$pipeline" --seconds=-1
+expect 2 '^forebay: --seconds 1e9: must be a time such as 600 or 10m, above 0 and at most 100 years' \
+  simulate "$pipeline" --seconds 1e9
 expect 2 '^forebay: pipeline file .*none.toml: No such file' simulate "$folder/none.toml"
 sed 's/cpus = 32/cpus = 0/' "$pipeline" >"$folder/bad.toml"
 expect 2 'bad.toml, line 4: cpus is 0, but must be a number from 1 to 65536' simulate "$folder/bad.toml"
