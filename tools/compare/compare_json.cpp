@@ -69,6 +69,10 @@ JsonObject json_of(const Distribution& values) {
   return JsonObject().add("mean", values.mean).add("median", values.median).add("p5", values.p5);
 }
 
+std::optional<JsonObject> json_of(const std::optional<Distribution>& values) {
+  return values ? std::optional(json_of(*values)) : std::nullopt;
+}
+
 JsonObject json_of(const PolicySummary& summary) {
   return JsonObject()
       .add("runs", summary.runs)

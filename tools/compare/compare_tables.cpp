@@ -37,8 +37,12 @@ std::string decisions(const std::optional<double>& median) {
 
 std::string micros(double seconds) { return format_number(seconds * 1e6, 0) + " us"; }
 
-void add_distribution(std::vector<std::string>& row, const Distribution& values) {
-  for (const double value : {values.mean, values.median, values.p5}) {
+void add_distribution(std::vector<std::string>& row, const std::optional<Distribution>& values) {
+  if (!values) {
+    row.insert(row.end(), 3, "-");
+    return;
+  }
+  for (const double value : {values->mean, values->median, values->p5}) {
     row.push_back(format_number(value, 3));
   }
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace forebay::tuner {
 namespace {
@@ -49,7 +50,9 @@ PolicySummary summary_of(const std::string& policy, const RunGroup& runs) {
   summary.runs = runs.size();
   summary.ratio_overall = distribution_of(
       values_of(runs, [](const ComparedRun& run) { return run.figures.ratio_overall; }));
-  summary.ratio_after_30 = distribution_of(after_30(runs));
+  if (auto late = after_30(runs); !late.empty()) {
+    summary.ratio_after_30 = distribution_of(std::move(late));
+  }
   summary.ratio_final = distribution_of(
       values_of(runs, [](const ComparedRun& run) { return run.figures.ratio_final; }));
   count_decisions(runs, summary);

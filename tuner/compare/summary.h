@@ -48,7 +48,7 @@ struct PolicySummary {
   std::string policy;
   std::uint64_t runs = 0;
   Distribution ratio_overall;
-  Distribution ratio_after_30;  ///< Of runs that have one.
+  std::optional<Distribution> ratio_after_30;  ///< Of runs that have one.
   Distribution ratio_final;
   std::optional<double> decisions_to_95;     ///< Median.
   std::uint64_t never_95 = 0;                ///< Runs that never reached 95 %.

@@ -45,6 +45,19 @@ TEST_CASE("policies that never move and the oracle are not compared by default",
   }
 }
 
+TEST_CASE("figures that no run has are dashes in the table, not zeros", "[tools][compare]") {
+  ComparisonResult result;
+  tuner::PolicySummary& summary = result.summaries.emplace_back();
+  summary.policy = "max";
+  summary.ratio_overall = {.mean = 0.5, .median = 0.5, .p5 = 0.5};
+  const Table without = summary_table(result);
+  CHECK(Names(without.rows[0].begin(), without.rows[0].begin() + 7) ==
+        Names{"max", "0.500", "0.500", "0.500", "-", "-", "-"});
+  summary.ratio_after_30 = summary.ratio_overall;
+  CHECK(summary_table(result).rows[0].size() == without.header.size());
+  CHECK(summary_table(result).rows[0][4] == "0.500");
+}
+
 TEST_CASE("a line of the trace holds the figures of a period and of the oracle",
           "[tools][compare]") {
   ComparisonResult result;

@@ -45,6 +45,15 @@ TEST_CASE("never counts as later than any number", "[tuner][compare]") {
   CHECK(median_of_reached(Numbers{}) == std::nullopt);
 }
 
+TEST_CASE("a policy whose runs all end before decision 31 has no figures after 30",
+          "[tuner][compare]") {
+  std::vector<ComparedRun> runs = {run_of("max", 0.5, 1), run_of("max", 0.7, 1)};
+  runs[0].figures.ratio_after_30.reset();
+  CHECK(summarize(runs)[0].ratio_after_30->mean == Approx(0.35));  // of the other run alone
+  runs[1].figures.ratio_after_30.reset();
+  CHECK_FALSE(summarize(runs)[0].ratio_after_30);
+}
+
 TEST_CASE("a summary has a line a policy, in the order they were run", "[tuner][compare]") {
   std::vector<ComparedRun> runs = {run_of("max", 0.5, std::nullopt), run_of("intune", 0.9, 3),
                                    run_of("max", 0.7, 8)};
@@ -56,7 +65,7 @@ TEST_CASE("a summary has a line a policy, in the order they were run", "[tuner][
   CHECK(summaries[0].policy == "max");
   CHECK(summaries[0].runs == 2);
   CHECK(summaries[0].ratio_overall.mean == Approx(0.6));
-  CHECK(summaries[0].ratio_after_30.mean == Approx(0.3));
+  CHECK(summaries[0].ratio_after_30->mean == Approx(0.3));
   CHECK(summaries[0].out_of_memory == 1);
   CHECK(summaries[0].never_95 == 1);
   CHECK(summaries[0].memory_share == Approx(0.8));  // of 1.1 and 0.5
