@@ -82,6 +82,7 @@ void RunRecorder::observe(Figures figures) {
       for (const StageStats& stage : stages) stage_names_.push_back(stage.name);
     });
   });
+  write();  // A report after a kill is of this run, not of the one before it.
 }
 
 void RunRecorder::rest() {

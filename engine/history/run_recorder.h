@@ -27,9 +27,9 @@ inline constexpr char kRecordName[] = "record.json";
 /// report`.
 ///
 /// A run that never starts leaves the record of the run before it. The record has at most
-/// kMostBytes, whatever the run's length; it is written each half minute, at the end, and with each
-/// warning. A record that cannot be written ends nothing. look() belongs to one thread; any thread
-/// may call the other functions.
+/// kMostBytes, whatever the run's length; it is written at the start, each half minute, at the end,
+/// and with each warning. A record that cannot be written ends nothing. look() belongs to one
+/// thread; any thread may call the other functions.
 class RunRecorder {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20;

@@ -60,6 +60,19 @@ class Api(Served):
     def test_an_address_that_is_none_is_refused(self):
         self.assert_refused(self.slow.run("ingest", "--json", "--dashboard", "here"), 2, "run.dashboard", "HOST:PORT")
 
+    def test_a_report_names_its_run_and_a_killed_run_hides_no_older_one(self):
+        record = self.slow.folder / ".forebay/record.json"
+        self.assert_done(self.slow.run("ingest", "--json", "--max-batches", "1"))
+        told = self.assert_done(Running(["report", self.slow.folder, "--json"], self.folder).wait(60))["runs"]
+        self.assertRegex(told[0], r"^forebay ingest job.toml, began 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, done$")
+        done = record.read_text()
+        running, _ = self.started()
+        self.wait_until(lambda: record.read_text() != done or not running.alive())
+        running.signal(9)
+        running.wait()
+        told = Running(["report", self.slow.folder], self.folder).wait(60)
+        self.assertRegex(told.out, "run: forebay ingest job.toml, began .* UTC, still running or killed")
+
     def test_a_folder_without_a_record_has_no_report(self):
         self.assert_refused(Running(["report", ".", "--out", "r.html"], self.folder).wait(60), 2, "record.json")
         self.assert_refused(Running(["report", "a", "b", "c"], self.folder).wait(60), 2, "two")

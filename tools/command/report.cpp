@@ -1,8 +1,14 @@
+#include <array>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "core/base/text/json_text.h"
+#include "core/base/text/printable.h"
 #include "core/base/whole_file.h"
 #include "engine/dashboard/page.h"
 #include "engine/history/run_recorder.h"
@@ -16,6 +22,24 @@ namespace forebay {
 namespace {
 
 constexpr std::size_t kMostRuns = 2;
+
+/// Says which run a record is of: its command and job, when it began, and how it ended.
+std::string describe_run(const std::string& record) {
+  const auto json = parse_json(record);
+  const auto text_of = [&](const char* key) {
+    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+  };
+  const bool has_began = json.contains("began") && json["began"].is_number();
+  const auto began = static_cast<std::time_t>(has_began ? json["began"].get<double>() : 0);
+  std::tm parts{};
+  std::array<char, 32> when{};
+  ::gmtime_r(&began, &parts);
+  std::strftime(when.data(), when.size(), "%Y-%m-%d %H:%M:%S", &parts);
+  const std::string how = text_of("how");
+  return printable_message("forebay " + text_of("command") + " " + text_of("job") + ", began " +
+                           when.data() + " UTC, " +
+                           (how.empty() ? "still running or killed" : how));
+}
 
 bool is_page(std::string_view head) { return head.starts_with("<!doctype html>"); }
 
@@ -45,8 +69,11 @@ Exit run_report(const Invocation& invocation) {
   if (auto status = replace_whole(out, page, Sync::kNo); !status) {
     return Exit::failed({status.error().code, "--out " + status.error().message});
   }
-  const auto json = JsonObject().add("output", out).add("bytes", page.size());
+  std::vector<std::string> runs;
+  for (const std::string& record : *records) runs.push_back(describe_run(record));
+  const auto json = JsonObject().add("output", out).add("bytes", page.size()).add("runs", runs);
   return print_result(invocation, json, [&] {
+    for (const std::string& run : runs) std::printf("run: %s\n", run.c_str());
     std::printf("%s: %s; any browser opens it\n", out.c_str(), format_size(page.size()).c_str());
   });
 }

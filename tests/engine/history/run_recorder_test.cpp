@@ -182,6 +182,16 @@ TEST_CASE("a run that never began leaves the record of the run before it", "[eng
   CHECK(run.dir.read(kRecordName) == "before");
 }
 
+TEST_CASE("a run replaces the record of the run before it as it starts", "[engine][history]") {
+  Recorded run;
+  run.dir.write(kRecordName, "before");
+  run.observe();
+  const json record = run.record();
+  CHECK(record["began"] == kBegan);
+  CHECK(record["how"] == "");  // as a kill would leave it
+  CHECK(read_record(run.dir.path()));
+}
+
 TEST_CASE("a warning is in the record at once, other events within half a minute",
           "[engine][history]") {
   Recorded run;
