@@ -68,7 +68,12 @@ LaunchFile filled_file(std::string_view path, std::uint32_t mode, const Blanks& 
 
 /// Returns the files of each launcher, from the spec alone.
 std::vector<LaunchFile> slurm_files(const LaunchSpec& spec);
+/// `hosts`: the text of a file that check_hosts() accepts; "": the template's.
 std::vector<LaunchFile> ssh_files(const LaunchSpec& spec, const std::string& hosts);
+
+/// Checks the hosts for ssh_files(), a line a host: HOST [slots=N] [role=worker|trainer]. kInvalid
+/// names the line of `path`, what is wrong in it, and what it must be.
+Status check_hosts(const std::string& path, std::string_view text);
 
 /// A key file for a Secret.
 struct KeyFile {

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <string>
+#include <string_view>
 
+#include "core/base/text/printable.h"
 #include "core/base/text/shell_word.h"
+#include "core/base/text/text.h"
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
 
@@ -31,7 +34,56 @@ Blanks slurm_blanks(const LaunchSpec& spec) {
   return blanks;
 }
 
+/// Takes the next word of a line; "" at its end.
+std::string_view next_word(std::string_view& line) {
+  constexpr std::string_view kBlanks = " \t\r";
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+bool is_host_setting(std::string_view word) {
+  constexpr std::string_view kSlots = "slots=";
+  constexpr std::size_t kMostDigits = 4;
+  if (word == "role=worker" || word == "role=trainer") return true;
+  if (!word.starts_with(kSlots)) return false;
+  word.remove_prefix(kSlots.size());
+  return !word.empty() && word.size() <= kMostDigits &&
+         word.find_first_not_of("0123456789") == word.npos;
+}
+
+/// Returns what is wrong in the line of a host; "" if nothing is.
+std::string fault_of(std::string_view line) {
+  const std::string_view host = next_word(line);
+  // ssh would take it for an option.
+  if (host.starts_with('-')) return printable(host) + " is no host";
+  for (auto word = next_word(line); !word.empty(); word = next_word(line)) {
+    if (!is_host_setting(word)) {
+      return printable(word) +
+             " is neither slots=N, N at most 9999, nor role=worker or "
+             "role=trainer";
+    }
+  }
+  return "";
+}
+
 }  // namespace
+
+Status check_hosts(const std::string& path, std::string_view text) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = take_until(text, '\n');
+    std::string_view rest = line;
+    const std::string_view first = next_word(rest);
+    if (first.empty() || first.starts_with('#')) continue;
+    const std::string fault = fault_of(line);
+    if (!fault.empty()) {
+      return fail(Code::kInvalid, path + ", line " + std::to_string(number) + ": " + fault +
+                                      "; write HOST [slots=N] [role=worker|trainer]");
+    }
+  }
+  return {};
+}
 
 std::vector<LaunchFile> slurm_files(const LaunchSpec& spec) {
   const Blanks blanks = slurm_blanks(spec);

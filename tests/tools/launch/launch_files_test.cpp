@@ -54,6 +54,24 @@ TEST_CASE("lines under a condition stay only while the name has a value", "[tool
   CHECK(fill(kText, {{"X", ""}, {"Y", "1"}}) == "a\nd\n" + rest);
 }
 
+TEST_CASE("a host file with a word that is no host and no setting is refused by its line",
+          "[tools][launch]") {
+  CHECK(check_hosts("hosts", ""));
+  CHECK(check_hosts("hosts", "# of mine\n\n a slots=2 role=worker\nb@c:22\trole=trainer\nlast"));
+  const auto refusal = [](const std::string& line) {
+    return check_hosts("my/hosts", "node-1\n" + line + "\n").error().message;
+  };
+  const std::string form = "; write HOST [slots=N] [role=worker|trainer]";
+  const std::string neither =
+      " is neither slots=N, N at most 9999, nor role=worker or role=trainer";
+  CHECK(refusal("node-1 foo=bar") == "my/hosts, line 2: foo=bar" + neither + form);
+  CHECK(refusal("-oProxyCommand=x") == "my/hosts, line 2: -oProxyCommand=x is no host" + form);
+  for (const std::string word :
+       {"slots=", "slots=-1", "slots=a[$(x)]", "slots=10000", "role=head"}) {
+    CHECK(refusal("a " + word) == "my/hosts, line 2: " + word + neither + form);
+  }
+}
+
 TEST_CASE("launch files hold no placeholder and no condition of a template", "[tools][launch]") {
   const std::regex left_over("@[A-Z_]+@|#@");
   std::set<std::string> names;

@@ -90,6 +90,7 @@ Result<Launch> ssh_launch(const LaunchSpec& spec) {
   if (!spec.options.hosts.empty()) {
     auto text = read_text_file("host file", spec.options.hosts);
     if (!text) return pass(text);
+    if (auto known = check_hosts(spec.options.hosts, *text); !known) return pass(known);
     hosts = std::move(*text);
   }
   if (spec.keys.empty() && spec.options.workers > 0) {
