@@ -94,7 +94,8 @@ class Npy(harness.Scenario):
         self.assertEqual(self.assert_done(finished)["bad_rows"], 1)
         self.assertEqual(len(dump), 19999)
         line = (job.folder / ".forebay/quarantine.tsv").read_text().splitlines()[1].split("\t")
-        self.assertEqual(line[1:4], ["12345", "row group 1, row 5792", "label: 5 is not 0 or 1"])
+        self.assertEqual(line[1:4], ["12345", "row group 1, row 5792",
+                                     "label: 5 is not 0 or 1, in the trio's _labels.npy"])
         job.change(trainer={"evaluate_share": 0.25})
         done = self.assert_done(job.run("ingest", "--json"))
         self.assertEqual(done["rows"] + done["rows_held_out"], 19999)

@@ -162,8 +162,10 @@ class NpyDecoder {
     const auto& threshold = wanted_.choice.label_threshold;
     const auto label = label_of(values_[i], threshold);
     if (!label) {
-      decoded_.bad.push_back(
-          bad_row(block, row, "label: " + number_text(values_[i]) + label_complaint(threshold)));
+      decoded_.bad.push_back(bad_row(block, row,
+                                     "label: " + number_text(values_[i]) +
+                                         label_complaint(threshold) +
+                                         ", in the trio's _labels.npy"));
       return false;
     }
     if (fill_->weights != nullptr && !is_weight(weights_[i])) {

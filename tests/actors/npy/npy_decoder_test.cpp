@@ -228,7 +228,7 @@ TEST_CASE("a label that is not 0 or 1 damages its row, by its number and the uni
   REQUIRE(decoded.bad.size() == 1);
   CHECK(decoded.bad[0].offset == 1);
   CHECK(line_of(decoded.bad[0]) == "row group 0, row 1");
-  CHECK(decoded.bad[0].reason == "label: 0.5 is not 0 or 1");
+  CHECK(decoded.bad[0].reason == "label: 0.5 is not 0 or 1, in the trio's _labels.npy");
   CHECK(decoded.bad[0].file == 5);
   REQUIRE(decoded.columns.rows == 2);
   CHECK(taken(decoded.columns.dense[0], 2) == std::vector<float>{1, 5});
