@@ -12,13 +12,23 @@
 
 namespace forebay {
 
+namespace {
+
+tl::unexpected<Error> unwritable(const std::string& path, const std::string& why) {
+  return fail(Code::kInvalid,
+              "run.dir " + path + ": " + why + "; set run.dir to a folder that you can write");
+}
+
+}  // namespace
+
 Result<RunDir> RunDir::hold(const std::string& path) {
+  if (path.empty()) return unwritable("\"\"", "is no folder");
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) return fail(Code::kInvalid, "run.dir " + path + ": " + error.message());
+  if (error) return unwritable(path, error.message());
   const std::string file = path + "/lock";
   Descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!lock) return fail(Code::kInvalid, "run.dir " + file + ": " + std::strerror(errno));
+  if (!lock) return unwritable(file, std::strerror(errno));
   if (!try_lock(lock)) {
     return fail(Code::kUnavailable,
                 path + " is in use by process " + proc_text(file) +
