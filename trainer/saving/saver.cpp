@@ -153,8 +153,13 @@ Result<bool> Saver::save(Model& model, TrainState beside) {
 }
 
 void Saver::collect() {
+  if (take_result() && options_.say) options_.say(written_.error().message);
+}
+
+/// Takes the result of a checkpoint that has ended; returns whether it failed.
+bool Saver::take_result() {
   const auto ended = writer_.take();
-  if (!ended) return;
+  if (!ended) return false;
   if (ended->path) {
     checkpoint_ = *ended->path;
     batches_ = ended->batches;
@@ -163,8 +168,10 @@ void Saver::collect() {
   } else if (ended->path.error().code != Code::kTimeout) {
     Error error = ended->path.error();
     if (writer_.gone()) error.message += "; no more checkpoints of this run are written";
-    refuse(std::move(error));
+    written_ = tl::unexpected<Error>(std::move(error));
+    return true;
   }
+  return false;
 }
 
 /// Reports why a checkpoint is not written.
@@ -203,7 +210,7 @@ void Saver::write_last(Model& model, TrainState beside) {
     const auto left = time_left();
     if (left && left->count() <= 0) writer_.give_up();
   }
-  collect();
+  take_result();  // finish() returns its error, which ends the run.
 }
 
 /// Waits until the replaced checkpoints are removed: the process may end without waiting for the

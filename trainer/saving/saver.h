@@ -147,7 +147,7 @@ class Saver {
   Result<bool> save(Model& model, TrainState beside);
 
   /// Takes the result of a checkpoint that has ended since the last call, and reports its error.
-  /// All other functions do so, too.
+  /// All other functions do so, too, but for the last checkpoint: finish() returns its error.
   void collect();
 
   struct Ended {
@@ -165,6 +165,7 @@ class Saver {
 
  private:
   void refuse(Error error);
+  bool take_result();
   void settle();
   bool last_one_fits() const;
   void tidy();
