@@ -107,8 +107,9 @@ Result<const TrainerEntry*> open_trainer() {
   }
   return fail(Code::kNotFound,
               std::string("training needs ") + kTrainerModuleName +
-                  ", which is neither beside the program nor in ../lib/forebay; install libtorch "
-                  "(apt-get install libtorch-dev libopenblas0-pthread) and build again");
+                  ", which is neither beside the program nor in ../lib/forebay; the Python package "
+                  "has none: use the program forebay that `cmake --install` installs, built with "
+                  "libtorch (apt-get install libtorch-dev libopenblas0-pthread)");
 }
 
 Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,

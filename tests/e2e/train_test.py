@@ -5,7 +5,7 @@ import re
 import shutil
 import signal
 
-from support.harness import MIB, Running, Scenario, main
+from support.harness import FOREBAY, MIB, Running, Scenario, main
 
 SMALL = {"evaluate_share": 0.1, "checkpoint": "checkpoints", "checkpoint_every": "1h"}
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}]

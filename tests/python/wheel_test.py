@@ -96,9 +96,10 @@ class Wheel(Scenario):
     def test_what_needs_the_trainer_ends_with_2_and_names_what_has_it(self):
         job = self.job()
         job.put_criteo(200)
-        done = subprocess.run([BARE.parent / "forebay", "train", "job.toml"], cwd=job.folder, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"^forebay: .*libtorch")
+        for command in (["train", "job.toml"], ["bench", "train"]):
+            done = subprocess.run([BARE.parent / "forebay", *command], cwd=job.folder, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertRegex(done.stderr, r"^forebay: .*the program forebay that `cmake --install` installs, built with libtorch")
 
     def test_the_types_are_those_of_the_code(self):
         if not (TOOLS / "mypy").exists():

@@ -57,6 +57,10 @@ Result<BenchResult> train_with(const UsualWork& work, const TrainerSpec& spec,
 }  // namespace
 
 BenchResults bench_train(const BenchOptions& options) {
+  // Before rows are made for it.
+  if (auto trainer = open_trainer(); !trainer) {
+    return fail(Code::kInvalid, trainer.error().message);
+  }
   const TrainBenchPlan plan = plan_for(options);
   auto work = fed_work(options, plan);
   if (!work) return pass(work);
