@@ -1,7 +1,11 @@
 // Three user functions for op = "udf"; README.md shows the job that uses them.
 
+#include <charconv>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <forebay/udf.h>
@@ -21,7 +25,14 @@ FOREBAY_UDF(ratio) {
 
 // Keeps the ids below the number in `params`, in every sparse column.
 FOREBAY_UDF(keep_below) {
-  const long long limit = std::stoll(std::string(call.params()));
+  const std::string_view params = call.params();
+  std::int64_t limit = 0;
+  const char* const end = params.data() + params.size();
+  const auto read = std::from_chars(params.data(), end, limit);
+  if (read.ec != std::errc() || read.ptr != end) {
+    throw std::invalid_argument("params is \"" + std::string(params) +
+                                "\", but must be a whole number, such as \"1000000\"");
+  }
   for (std::size_t column = 0; column < call.num_sparse(); ++column) {
     std::vector<std::vector<std::int64_t>> lists(call.rows());
     for (std::size_t row = 0; row < call.rows(); ++row) {

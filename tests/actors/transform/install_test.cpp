@@ -54,6 +54,14 @@ TEST_CASE("the example builds from the installed package and runs", "[actors][ud
   CHECK(columns.dense_values(2) == std::vector<float>{0.25F, 0, 0});
   CHECK(columns.lists(0) == Lists{{1}, {}, {3}});
 
+  Columns ids(1);
+  ids.sparse("c", {{1}});
+  const auto no_number =
+      ids.apply({udf(library, "keep_below", {"c"}, {{"params", std::string("4x")}})});
+  REQUIRE_FALSE(no_number);
+  CHECK(no_number.error().message.ends_with(
+      "params is \"4x\", but must be a whole number, such as \"1000000\""));
+
   Columns negative(2);
   negative.dense("a", {1, -1});
   const auto failed = negative.apply({udf(library, "no_negatives", {"a"}, {})});
