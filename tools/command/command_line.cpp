@@ -52,6 +52,16 @@ std::string unknown_option(const Command& command, const std::string& word) {
          usage_hint(command);
 }
 
+/// Names the option that was given as the `last` word, without its value.
+std::string option_without_value(const Command& command, const std::string& last) {
+  const auto option = std::ranges::find(command.options, last, &OptionSpec::name);
+  const std::string missing =
+      option == command.options.end()
+          ? "an option lacks its value"
+          : std::string(option->name) + " needs a value, " + std::string(option->value);
+  return std::string(command.name) + ": " + missing + usage_hint(command);
+}
+
 /// How many arguments a command takes, by the words of its help.
 struct Arity {
   explicit Arity(std::string_view shown)
@@ -91,9 +101,12 @@ Result<Invocation> parse_arguments(const Command& command, std::vector<std::stri
                                 ->allow_extra_args(false)
                                 ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
   }
+  const std::string last = words.empty() ? "" : words.back();
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
+  } catch (const CLI::ArgumentMismatch&) {
+    return fail(Code::kInvalid, option_without_value(command, last));
   } catch (const CLI::ParseError& error) {
     return fail(Code::kInvalid,
                 std::string(command.name) + ": " + error.what() + usage_hint(command));
@@ -133,7 +146,7 @@ bool asks_for_help(const std::vector<std::string>& words) {
 }
 
 Exit run_help(const std::vector<std::string>& words) {
-  if (words.empty()) {
+  if (words.empty() || asks_for_help({words.front()})) {
     print(help_page());
     return Exit::done();
   }

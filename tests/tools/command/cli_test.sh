@@ -19,7 +19,10 @@ expect() {
 }
 
 expect 0 'usage: forebay COMMAND' help
+expect 0 'usage: forebay COMMAND' help --help
 expect 0 'forebay ingest job.toml' ingest --help
+expect 2 '^forebay: unknown command nope; see forebay help$' help nope
+expect 2 '^forebay: convert: --sort needs a value, ' convert job.toml --out x --sort
 expect 0 'libtorch' --version
 expect 0 'complete -o filenames -F _forebay forebay' completion bash
 expect 0 'compdef forebay' completion zsh
