@@ -115,8 +115,7 @@ Compression CompressionChoice::decide(const LinkLoad& load, const Trials& trials
     if (rates[way] > kWorthIt * rates[chosen]) chosen = way;
   }
   current_ = static_cast<Compression>(chosen);
-  why_ = "compression " + std::string(name_in(kCompressionNames, current_)) +
-         ": plain columns would arrive with " + megabytes(rates[0]) + ", by lz4 with " +
+  why_ = "plain columns would arrive with " + megabytes(rates[0]) + ", by lz4 with " +
          megabytes(rates[1]) + ", by zstd with " + megabytes(rates[2]) + "; the link carries " +
          megabytes(load.link_rate);
   return current_;

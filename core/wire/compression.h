@@ -67,7 +67,7 @@ class CompressionChoice {
 
   Compression current() const { return current_; }
 
-  /// Explains the last decision for the log, with the rates that led to it.
+  /// Explains the last decision for the log by the rates that led to it; does not name it.
   const std::string& why() const { return why_; }
 
  private:

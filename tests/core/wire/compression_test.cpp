@@ -91,9 +91,10 @@ TEST_CASE("columns are compressed when the link is the bottleneck, at the level 
   CHECK(choice.decide(load_of(1000e6, 400e6), kTrials) == Compression::kNone);
   // None 100; lz4 142.9; zstd 100 / 0.5 = 200, and 4 / (0.01 + 0.005) = 266.7 of the node: 200.
   CHECK(choice.decide(load_of(100e6, 400e6), kTrials) == Compression::kZstd);
-  CHECK(choice.why() ==
-        "compression zstd: plain columns would arrive with 100 MB/s, by lz4 with 143 MB/s, by zstd "
-        "with 200 MB/s; the link carries 100 MB/s");
+  CHECK(
+      choice.why() ==
+      "plain columns would arrive with 100 MB/s, by lz4 with 143 MB/s, by zstd with 200 MB/s; the "
+      "link carries 100 MB/s");
   // The link is wider: none 300; lz4 min(428.6, 333.3); zstd min(600, 266.7). zstd gives the least.
   CompressionChoice other;
   CHECK(other.decide(load_of(300e6, 400e6), kTrials) == Compression::kLz4);
