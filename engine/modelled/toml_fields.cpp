@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/text/nearest.h"
+#include "core/base/text/text.h"
 #include "engine/job/quantity.h"
 #include "engine/job/toml_text.h"
 
@@ -88,9 +89,11 @@ Status TomlFields::finish() const {
   if (!refused_) return refused_;
   for (const auto& [key, node] : table_) {
     if (std::ranges::find(known_, key.str()) != known_.end()) continue;
+    std::string advice = did_you_mean(key.str(), known_);
+    if (advice.empty()) advice = "; known here: " + joined({known_.begin(), known_.end()}, ", ");
     return fail(Code::kInvalid, at_line(file_, node) + ": unknown key " + prefix_ +
                                     std::string(key.str().substr(0, 60)) + " = " + shown(node) +
-                                    did_you_mean(key.str(), known_));
+                                    advice);
   }
   return missing_;
 }

@@ -69,7 +69,8 @@ TEST_CASE("a refusal names file, line, key, value and the expected value", "[too
        "p.toml, line 15: event changes nothing; give it cpus, memory_bytes or "
        "trainer_step_seconds, or a stage"},
       {kWhole + "[[event]]\nat_seconds = 1\nstage = \"load\"\ncpus = 2\n",
-       "p.toml, line 18: unknown key event.cpus = 2"},
+       "p.toml, line 18: unknown key event.cpus = 2; known here: at_seconds, over_seconds, stage, "
+       "seconds_factor, max_rate"},
       {kWhole + "[[event]]\nat_seconds = 1\nmemory_bytes = 1109\n",
        "p.toml: event.memory_bytes is 1109, but one actor a stage with full queues and a prefetch "
        "of 1 takes 1110 bytes"},
