@@ -246,6 +246,14 @@ Status check_table(const Keys& keys, const std::string& name, const std::string&
   return {};
 }
 
+/// Whether a text in `value` holds a zero byte, at which the system would cut a path.
+bool holds_zero(const ParamValue& value) {
+  const auto has = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  const auto* text = std::get_if<std::string>(&value);
+  const auto* list = std::get_if<std::vector<std::string>>(&value);
+  return (text != nullptr && has(*text)) || (list != nullptr && std::ranges::any_of(*list, has));
+}
+
 Status read_value(const Keys& keys, const std::string& name, const JobValue& given) {
   const JobKey* key = find_key(keys, name);
   if (key == nullptr && is_known(keys, name)) {
@@ -253,6 +261,9 @@ Status read_value(const Keys& keys, const std::string& name, const JobValue& giv
                                     (name == kTransformList ? "[[transform]]" : '[' + name + ']'));
   }
   if (key == nullptr) return unknown(keys, given.where, name);
+  if (holds_zero(given.value)) {
+    return fail(Code::kInvalid, given.where + ": " + name + " holds a zero byte; remove it");
+  }
   if (key->read(given.value)) return {};
   const auto* text = std::get_if<std::string>(&given.value);
   return fail(Code::kInvalid, given.where + ": " + name + " is " + show_value(given.value) +

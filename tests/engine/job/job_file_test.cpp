@@ -151,6 +151,9 @@ TEST_CASE("a wrong job file is refused with place, key and expected value", "[to
        "job.toml, line 4: order.epochs is 1.5, but must be a whole number from 1 to 1000000000"},
       {"[order]\nbatchsize = 5\n",
        "job.toml, line 4: unknown key order.batchsize; did you mean order.batch_size?"},
+      {"[run]\ndir = \"a\\u0000b\"\n", "job.toml, line 4: run.dir holds a zero byte; remove it"},
+      {"[trainer]\nevaluate = [\"a\", \"b\\u0000\"]\n",
+       "job.toml, line 4: trainer.evaluate holds a zero byte; remove it"},
       {"[ordr]\nseed = 5\n", "job.toml, line 3: unknown key ordr; did you mean order?"},
       {"[pipeline]\ncpus = 0\n",
        "job.toml, line 4: pipeline.cpus is 0, but must be a whole number from 1 to 4096"},
@@ -307,12 +310,12 @@ TEST_CASE("a --set without a key, a value or a transform is refused", "[tools][j
         "--set order.seed: must be KEY=VALUE, as in --set order.seed=7");
   CHECK(refusal(kLeast, {"order.sede=1"}) ==
         "--set order.sede=1: unknown key order.sede; did you mean order.seed?");
+  CHECK(refusal(kLeast, {"fooo.bar=1"}) ==
+        "--set fooo.bar=1: unknown key fooo.bar; the nearest known key is order");
   CHECK(refusal(kLeast, {"transform.0.salt=1"}).find("the job has 0 transforms") !=
         std::string::npos);
   CHECK(refusal(kLeast, {"order=1"}) == "--set order=1: order is a table; write [order]");
 }
-  CHECK(refusal(kLeast, {"fooo.bar=1"}) ==
-        "--set fooo.bar=1: unknown key fooo.bar; the nearest known key is order");
 
 TEST_CASE("the cluster's keys are read, and a job without any worker is refused", "[tools][job]") {
   const auto job = read(kLeast +
