@@ -13,7 +13,7 @@ using Kind = WhatIf::Kind;
 
 constexpr double kLittle = 0.02;     // a share of the time that no change is made for
 constexpr double kLeastGain = 1.03;  // of another allocation
-constexpr std::uint64_t kLeastMemory = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;  // the least that pipeline.memory may be
 
 /// Workers read the job from its text.
 void set_for_workers(JobSpec& job, const std::string& key, const std::string& value) {
@@ -99,11 +99,13 @@ void add_cpus(Changes& changes, const Analysed& analysed, Kind kind, int cpus) {
 }
 
 void add_memory(Changes& changes, const Analysed& analysed) {
-  const std::uint64_t half = std::max(kLeastMemory, analysed.job.pipeline.memory_bytes / 2);
+  const std::uint64_t mib =
+      std::max<std::uint64_t>(1, analysed.job.pipeline.memory_bytes / 2 / kMiB);
+  const std::uint64_t half = mib * kMiB;
   RateModel changed = analysed.model;
   changed.limits.memory_bytes = half;
   WhatIf& added =
-      changes.add(Kind::kHalfMemory, "pipeline.memory = " + std::to_string(half), changed);
+      changes.add(Kind::kHalfMemory, "pipeline.memory = " + std::to_string(mib) + "MiB", changed);
   JobSpec job = analysed.job;
   job.pipeline.memory_bytes = half;
   changes.try_out(added, changed, std::move(job));

@@ -77,6 +77,14 @@ TEST_CASE("a tuned job's stages get the actors that the plan finds", "[engine][a
   CHECK(planned_actors(model)[0] >= 6);
 }
 
+TEST_CASE("half the memory is written in whole MiB, as for --set", "[engine][analyze]") {
+  JobSpec job = job_of(kNone);
+  job.pipeline.memory_bytes = (std::uint64_t{513} << 20) + 12345;
+  const auto list = what_ifs_of(model_of(1, 1, 1), job);
+  REQUIRE(find(list, Kind::kHalfMemory) != nullptr);
+  CHECK(find(list, Kind::kHalfMemory)->change == "pipeline.memory = 256MiB");
+}
+
 TEST_CASE("half and twice the CPUs are always looked at", "[engine][analyze]") {
   RateModel model = model_of(0.1, 4, 4);
   model.actors = {1, 8, 1, 8};
