@@ -1,5 +1,6 @@
 #include "engine/train/checkpointing.h"
 
+#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {
@@ -94,7 +95,8 @@ Saver::Ended Checkpointing::fail_after(std::uint64_t batches) {
 void Checkpointing::say_what_is_lost(const Saver::Ended& ended) const {
   if (ended.batches_lost == 0) return;
   const std::string since = ended.checkpoint.empty() ? "the start" : ended.checkpoint;
-  std::string line = format_count(ended.batches_lost) + " batches since " + since + " are lost";
+  std::string line = format_counted(ended.batches_lost, "batch", "batches") + " since " + since +
+                     (ended.batches_lost == 1 ? " is lost" : " are lost");
   if (events_->stop_requested() && ended.written) {
     line += ": a checkpoint of " + format_size(ended.bytes) + " takes ";
     line += ended.takes ? "about " + format_duration(*ended.takes) : std::string("longer");

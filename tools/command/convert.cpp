@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/text/printable.h"
 #include "engine/convert/conversion.h"
+#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"
@@ -77,11 +78,11 @@ JsonObject to_json(const ConvertOutcome& outcome) {
 }
 
 void print_text(const ConvertOutcome& outcome, const std::string& out) {
-  std::printf("%s rows, %s, %s files in %s, %.3f s\n", format_count(outcome.rows).c_str(),
-              format_size(outcome.bytes).c_str(), format_count(outcome.files).c_str(),
+  std::printf("%s, %s, %s in %s, %.3f s\n", format_counted(outcome.rows, "row").c_str(),
+              format_size(outcome.bytes).c_str(), format_counted(outcome.files, "file").c_str(),
               printable_message(out).c_str(), outcome.seconds);
   if (outcome.bad_rows == 0) return;
-  std::printf("%s damaged rows were left out: %s\n", format_count(outcome.bad_rows).c_str(),
+  std::printf("left out: %s, see %s\n", format_counted(outcome.bad_rows, "damaged row").c_str(),
               printable_message(outcome.quarantine).c_str());
 }
 

@@ -4,6 +4,7 @@
 #include "actors/source/dataset.h"
 #include "core/base/clock.h"
 #include "core/base/text/printable.h"
+#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/run_dir.h"
@@ -21,8 +22,10 @@ void print_files(const Dataset& dataset) {
     std::printf("%s: %s rows, %s\n", printable_message(file.path).c_str(),
                 format_count(file.rows).c_str(), format_size(file.bytes).c_str());
   }
-  std::printf("%zu files, %s rows in %s blocks, %s, fingerprint %s\n", dataset.files().size(),
-              format_count(dataset.rows()).c_str(), format_count(dataset.num_blocks()).c_str(),
+  std::printf("%s, %s in %s, %s, fingerprint %s\n",
+              format_counted(dataset.files().size(), "file").c_str(),
+              format_counted(dataset.rows(), "row").c_str(),
+              format_counted(dataset.num_blocks(), "block").c_str(),
               format_size(dataset.bytes()).c_str(), dataset.fingerprint().hex().c_str());
 }
 

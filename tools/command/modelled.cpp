@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/text/printable.h"
 #include "engine/emulated/world_emulation.h"
+#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/modelled/best_file.h"
 #include "engine/modelled/emulation.h"
@@ -128,8 +129,8 @@ JsonObject json_of(const EmulationOutcome& outcome, const EmulationSpec& spec) {
 void print(const EmulationOutcome& outcome, const EmulationSpec& spec) {
   print_figures(outcome.figures, spec.model);
   if (spec.policy.empty()) return;
-  std::printf("\n%s: %s decisions, %s of them changed by the guard; %.2f %% of a core\n",
-              spec.policy.c_str(), format_count(outcome.decisions).c_str(),
+  std::printf("\n%s: %s, %s of them changed by the guard; %.2f %% of a core\n", spec.policy.c_str(),
+              format_counted(outcome.decisions, "decision").c_str(),
               format_count(outcome.guarded).c_str(), 100 * outcome.tuner_cpu_share);
 }
 

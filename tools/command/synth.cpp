@@ -6,14 +6,15 @@
 
 #include "core/base/random.h"
 #include "core/base/whole_file.h"
+#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/modelled/pipeline_file.h"
 #include "engine/outputs/outputs.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/process/process_end.h"
-#include "tools/synth/synth_files.h"
 #include "tools/process/standard_streams.h"
+#include "tools/synth/synth_files.h"
 #include "tuner/sim/random_pipeline.h"
 
 namespace forebay {
@@ -141,12 +142,12 @@ Exit run_synth(const Invocation& invocation) {
   const auto held = hold_synth(*spec);
   if (!held) return Exit::refused(held.error());
   if (auto checked = check_files(*spec); !checked) return Exit::refused(checked.error());
-  std::uint64_t next_tenth = 1;
   if (const auto older = older_files(*spec); !older.empty()) {
     print_message("--out " + spec->folder + " has " + std::to_string(older.size()) +
                   " more of an earlier run, from " + older.front() +
                   " on: a job over all files there reads both; remove them, or give another --out");
   }
+  std::uint64_t next_tenth = 1;
   const auto written = write_synth(*spec, [&](std::uint64_t rows) {
     if (rows * 10 >= next_tenth * spec->rows && spec->rows > 1'000'000) {
       std::fprintf(stderr, "forebay: %s of %s rows\n", format_count(rows).c_str(),
@@ -158,9 +159,9 @@ Exit run_synth(const Invocation& invocation) {
   if (!written && StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!written) return Exit::failed(written.error());
   const auto print_text = [&] {
-    std::printf("%s rows, %s, %s files in %s; no model can have an AUC above %.4f on them\n",
-                format_count(written->rows).c_str(), format_size(written->bytes).c_str(),
-                format_count(written->files).c_str(), spec->folder.c_str(),
+    std::printf("%s, %s, %s in %s; no model can have an AUC above %.4f on them\n",
+                format_counted(written->rows, "row").c_str(), format_size(written->bytes).c_str(),
+                format_counted(written->files, "file").c_str(), spec->folder.c_str(),
                 written->best_auc.value_or(0.5));
   };
   return print_result(invocation,

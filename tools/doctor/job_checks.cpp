@@ -8,18 +8,19 @@
 #include "actors/sizing.h"
 #include "actors/source/stored/file_list.h"
 #include "actors/stage/stage_worker.h"
+#include "engine/job/counted.h"
 #include "engine/job/job_spec.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"
 #include "engine/process/run_dir.h"
-#include "tools/doctor/checks.h"
 #include "engine/run/beside_buffers.h"
+#include "tools/doctor/checks.h"
 #include "tools/doctor/repeat_checks.h"
 #include "tools/doctor/store_checks.h"
 #include "tools/doctor/system_checks.h"
-#include "trainer/repeated_bytes.h"
 #include "trainer/module.h"
+#include "trainer/repeated_bytes.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 
@@ -132,9 +133,9 @@ void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
     return;
   }
   columns_ = (*dataset)->format().schema();
-  checks_.push_back(Finding::ok("dataset", std::to_string((*dataset)->files().size()) + " files, " +
-                                               format_count((*dataset)->rows()) + " rows, " +
-                                               format_size((*dataset)->bytes())));
+  checks_.push_back(Finding::ok("dataset", format_counted((*dataset)->files().size(), "file") +
+                                               ", " + format_counted((*dataset)->rows(), "row") +
+                                               ", " + format_size((*dataset)->bytes())));
   LayoutChecks layout =
       check_parquet_job(job_, **dataset, dataset_options(job_, hooks_).file_systems);
   std::ranges::move(layout.findings, std::back_inserter(checks_));

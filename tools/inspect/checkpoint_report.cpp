@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "tools/inspect/inspect.h"
 #include "trainer/model_description.h"
@@ -48,8 +49,8 @@ FileReport report_of_manifest(const std::string& path, const Manifest& manifest)
   for (const auto& [name, file] : manifest.files) {
     report.lines.push_back(name + ", " + format_size(file.bytes));
   }
-  report.title = "manifest of a checkpoint: " + format_count(manifest.files.size()) + " files, " +
-                 format_size(bytes);
+  report.title = "manifest of a checkpoint: " + format_counted(manifest.files.size(), "file") +
+                 ", " + format_size(bytes);
   report.json.add("path", path).add("kind", "checkpoint_manifest").add("bytes", bytes);
   return report;
 }

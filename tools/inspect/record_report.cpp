@@ -11,6 +11,7 @@
 #include "core/base/text/json_text.h"
 #include "core/base/text/printable.h"
 #include "core/base/text/text.h"
+#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/run/tuning.h"
 #include "tools/inspect/inspect.h"
@@ -142,8 +143,8 @@ Result<FileReport> report_manifest(const std::string& path, const std::string& t
     files.push_back(JsonObject().add("name", name).add("bytes", size));
   }
   const auto fingerprint = json["fingerprint"].get<std::string>();
-  FileReport report{.title = "manifest of a dataset: " + std::to_string(files.size()) + " files, " +
-                             format_size(bytes),
+  FileReport report{.title = "manifest of a dataset: " + format_counted(files.size(), "file") +
+                             ", " + format_size(bytes),
                     .lines = {"fingerprint " + printable(fingerprint, kMostShown)},
                     .json = json_of(path, "dataset")};
   for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
@@ -171,7 +172,7 @@ Result<FileReport> report_quarantine(const std::string& path) {
     ++files[fields[0]];
     ++reasons[kind_of_damage(fields[3])];
   }
-  FileReport report{.title = "quarantine of " + format_count(rows) + " damaged rows",
+  FileReport report{.title = "quarantine of " + format_counted(rows, "damaged row"),
                     .json = json_of(path, "quarantine")};
   report.json.add("rows", rows);
   show_counts(report, reasons, "reasons", "reason");
@@ -221,7 +222,7 @@ Result<FileReport> report_decisions(const std::string& path) {
       decisions, [](const auto& decision) { return !decision.fault.empty(); });
   const tuner::Allocation& last = decisions.empty() ? log->header.start : decisions.back().applied;
   FileReport report;
-  report.title = "decision log, " + format_count(decisions.size()) + " decisions of " +
+  report.title = "decision log, " + format_counted(decisions.size(), "decision") + " of " +
                  log->header.policy + " in a run of " + log->header.command;
   report.lines = {"from " + describe(log->header.start, log->header.description),
                   "to " + describe(last, log->header.description),
