@@ -75,8 +75,10 @@ bool KeyFolder::has(const std::string& key, Time now) {
   });
 }
 
-void KeyFolder::look(Time now) {
-  if (now >= next_look_) look_now(now);
+bool KeyFolder::look(Time now) {
+  if (now < next_look_) return false;
+  look_now(now);
+  return true;
 }
 
 void KeyFolder::look_now(Time now) {

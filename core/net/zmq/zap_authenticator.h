@@ -39,8 +39,12 @@ class KeyFolder {
   /// only by the next scan.
   bool has(const std::string& key, Time now);
 
-  /// Scans all files if a period has passed. `now` never goes back.
-  void look(Time now);
+  /// Scans all files if a period has passed, and returns whether it did. `now` never goes back.
+  bool look(Time now);
+
+  /// Whether the last scan read the folder, and all of its key files: only then a key without a
+  /// file was removed.
+  bool is_complete() const { return folder_problem_.empty(); }
 
  private:
   /// Attributes that change when a file is written, replaced, or copied with its times.
@@ -74,7 +78,8 @@ class KeyFolder {
 ///
 /// Owns the socket that libzmq sends its requests to. Belongs to the transport's thread. An added
 /// or removed key counts from the next connection on; a key that replaced another one in the same
-/// file counts within seconds. Refuses every client while the folder cannot be read.
+/// file counts within seconds. Refuses every client while the folder cannot be read. The sessions
+/// of a removed key are ended by ZmqSessions::check_keys.
 class ZapAuthenticator {
  public:
   static constexpr const char* kEndpoint = "inproc://zeromq.zap.01";
@@ -87,8 +92,12 @@ class ZapAuthenticator {
   /// Answers all waiting requests.
   void serve(KeyFolder::Time now);
 
-  /// Scans the keys when it is time, so that problems with them are reported.
-  void look(KeyFolder::Time now) { keys_.look(now); }
+  /// Scans the keys when it is time, so that problems with them are reported. Returns whether it
+  /// has found all keys that count now.
+  bool look(KeyFolder::Time now) { return keys_.look(now) && keys_.is_complete(); }
+
+  /// Whether a file holds this key of a client.
+  bool has(const std::string& key, KeyFolder::Time now) { return keys_.has(key, now); }
 
   std::uint64_t refused() const { return refused_; }
 

@@ -45,6 +45,26 @@ void ZmqSessions::tick() {
   });
 }
 
+void ZmqSessions::check_keys(const std::function<bool(const std::string&)>& is_listed) {
+  for (const auto& [number, session] : by_number_) {
+    if (!session->key.empty()) unlisted_.try_emplace(session->key, 0);
+  }
+  std::erase_if(unlisted_, [&](const auto& entry) { return is_listed(entry.first); });
+  for (auto& [key, checks] : unlisted_) ++checks;
+  std::vector<SessionPtr> removed;
+  for (const auto& [number, session] : by_number_) {
+    if (is_removed(session->key)) removed.push_back(session);
+  }
+  for (const SessionPtr& session : removed) {
+    end(session, {Code::kUnavailable, "its key was removed"}, true);
+  }
+}
+
+bool ZmqSessions::is_removed(const std::string& key) const {
+  const auto found = unlisted_.find(key);
+  return found != unlisted_.end() && found->second > 1;
+}
+
 void ZmqSessions::end_silent() {
   std::vector<SessionPtr> silent;
   for (const auto& [number, session] : by_number_) {
@@ -121,6 +141,12 @@ void ZmqSessions::take_hello(const Source& source, const WireHeader& header,
     ++counts_.garbage;
     return;
   }
+  const std::string key(property(first, "User-Id"));
+  if (is_removed(key)) {
+    // ZeroMQ checks the key of a connection once; this one is older than the removal.
+    source.listener->cut(descriptor_of(first));
+    return;
+  }
   if (!handshakes_.contains(header.session) && !source.listener->admits()) {
     return refuse_for_descriptors(source, header);
   }
@@ -134,7 +160,6 @@ void ZmqSessions::take_hello(const Source& source, const WireHeader& header,
                "no more than " + std::to_string(options_.max_sessions) + " peers are accepted");
   }
   Handshake& handshake = handshakes_[header.session];
-  const std::string key(property(first, "User-Id"));
   if (!handshake.routes[0] && !handshake.routes[1]) {
     handshake.listener = source.listener;
     handshake.info = {
@@ -166,6 +191,7 @@ void ZmqSessions::refuse_for_descriptors(const Source& source, const WireHeader&
 void ZmqSessions::begin(std::uint64_t number, Handshake& handshake) {
   auto session = std::make_shared<ZmqSession>(PeerId{++num_peers_}, number, options_.outbox);
   session->listener = handshake.listener;
+  session->key = handshake.info.key;
   session->peer_heartbeat = handshake.heartbeat;
   for (std::uint8_t lane = 0; lane < 2; ++lane) {
     session->lanes[lane].route = *handshake.routes[lane];

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,7 @@ struct ZmqSession {
   std::uint64_t peer_heartbeat = 0;  // ns; the heartbeat that the peer asks of us; 0: not given
   ZmqDialer* dialer = nullptr;       // either `dialer` or `listener` is set
   ZmqListener* listener = nullptr;
+  std::string key;  // the public key of a peer that connected to us; empty without keys
   // Why the session is to end, after its waiting messages are sent; nothing: it goes on.
   std::optional<std::string> closing;
 
@@ -103,6 +105,9 @@ class ZmqSessions {
   void end_all(const Error& reason);
   /// Ends silent sessions, drops handshakes that take too long, and sends heartbeats when due.
   void tick();
+  /// Ends the sessions of peers whose key is not listed now and was not at the call before either:
+  /// a key file that is being written holds no key for a moment.
+  void check_keys(const std::function<bool(const std::string&)>& is_listed);
   /// Time between two heartbeats: as the most impatient side wants them.
   Time beat_every() const { return beat_every_; }
   TransportCounts& counts() { return counts_; }
@@ -136,6 +141,7 @@ class ZmqSessions {
   void take_bye(const Source& source, const WireHeader& header, std::span<const std::byte> bytes);
   void take_data(const Source& source, const WireHeader& header, std::span<zmq::message_t> parts);
   SessionPtr session_of(const Source& source, const WireHeader& header);
+  bool is_removed(const std::string& key) const;
   void refuse_for_descriptors(const Source& source, const WireHeader& header);
   void begin(std::uint64_t number, Handshake& handshake);
   void add_session(const SessionPtr& session, const PeerInfo& info);
@@ -152,6 +158,8 @@ class ZmqSessions {
   std::unordered_map<std::uint64_t, SessionPtr> by_id_;  // under mutex_
   std::unordered_map<std::uint64_t, SessionPtr> by_number_;
   std::map<std::uint64_t, Handshake> handshakes_;
+  // Keys that had a session and are listed no more, with the number of checks since.
+  std::map<std::string, int> unlisted_;
   TransportCounts counts_;
   Time now_{0};
   bool is_helped_ = false;

@@ -86,7 +86,9 @@ void ZmqSockets::tick(Time now) {
   }
   for (const auto& listener : listeners_) listener->limit_unauthenticated(now, sessions_.counts());
   if (!zap_) return;
-  zap_->look(now);
+  if (zap_->look(now)) {
+    sessions_.check_keys([&](const std::string& key) { return zap_->has(key, now); });
+  }
   sessions_.counts().refused_keys = zap_->refused();
 }
 

@@ -360,6 +360,55 @@ TEST_CASE("with keys, a client whose key is registered gets a session", "[core][
   }
 }
 
+TEST_CASE("the sessions of a key end soon after its file is removed, and those of others stay",
+          "[core][net]") {
+  Keys keys;
+  Side server(keys.options());
+  const std::string address = server.transport.listen("127.0.0.1:0").value();
+  REQUIRE(CurveKeys::add_client(keys.folder, "node-2"));
+  const auto read = [&](const std::string& name) {
+    std::string key = keys.dir.read("keys/" + name);
+    key.pop_back();
+    return key;
+  };
+  ZmqTransport::Options second = keys.options();
+  second.keys->client = KeyPair{read("node-2.key"), read("node-2.key_secret")};
+  Side revoked(second);
+  REQUIRE(revoked.transport.connect(address));
+  revoked.peer();
+  Side friendly(keys.options());
+  REQUIRE(friendly.transport.connect(address));
+  friendly.peer();
+  // A peer that keeps its connection, and begins one session after the other.
+  RawDealer stubborn(address, &*second.keys);
+  const auto begin_session = [&](std::uint64_t session) {
+    for (std::uint8_t lane = 0; lane < 2; ++lane) {
+      stubborn.send(
+          header_bytes({.kind = WireHeader::Kind::kHello, .lane = lane, .session = session}));
+    }
+  };
+  begin_session(76);
+  server.handler.wait_up(3);
+
+  std::filesystem::remove(keys.folder + "/clients/node-2.key");
+  const auto seen = server.handler.wait_down(2);
+  REQUIRE(seen.down.size() == 2);
+  for (const auto& [peer, reason] : seen.down) CHECK(reason.message == "its key was removed");
+  CHECK(revoked.handler.wait_down(1).down.at(0).second.message ==
+        "the peer ended the session: its key was removed");
+  REQUIRE(
+      server.wait_counts([](const TransportCounts& counts) { return counts.refused_keys > 0; }));
+  while (stubborn.hears(500ms)) {  // to the end of what its first session was sent
+  }
+  begin_session(77);
+  CHECK_FALSE(stubborn.hears(500ms));
+  CHECK(revoked.handler.seen().up.size() == 1);
+  CHECK(server.handler.seen().up.size() == 3);
+  CHECK(server.handler.seen().down.size() == 2);
+  REQUIRE(friendly.tell(friendly.peer(), "still here"));
+  CHECK(server.handler.wait_messages(1).messages.back().head == "still here");
+}
+
 TEST_CASE("a client without a registered key learns nothing", "[core][net]") {
   Keys keys;
   Side server(keys.options());
