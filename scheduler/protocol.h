@@ -129,9 +129,12 @@ struct Join {
   std::uint64_t memory_bytes = 0;
   std::vector<std::uint64_t> holds;  ///< Splits held since an earlier membership.
   WorkerRef worker;
+  /// The id of the job that it works for since an earlier membership, or empty; a JobEnded follows
+  /// if that job is over.
+  std::string job = {};
   static auto fields(auto& self) {
     return std::tie(self.protocol, self.version, self.operators, self.name, self.host, self.pid,
-                    self.cpus, self.memory_bytes, self.holds, self.worker);
+                    self.cpus, self.memory_bytes, self.holds, self.worker, self.job);
   }
 };
 

@@ -160,10 +160,17 @@ void HeadActor::end_job(const std::string& error, Context& context) {
     member.node.state = NodeStatus::State::kJoined;
     static_cast<void>(context.tell(member.worker, JobEnded{state().job().id, error}));
   }
+  ended_error_ = error;
   leases_ = LeaseTable(options_.lease);
   split_client_ = {};
   split_client_address_.clear();
   split_client_gone_since_.reset();
+}
+
+// A worker that was frozen or out of reach when its job ended was no member then.
+void HeadActor::say_if_ended(const Join& join, Context& context) {
+  if (join.job.empty() || join.job != state().job().id || state().job_is_open()) return;
+  static_cast<void>(context.tell(join.worker, JobEnded{join.job, ended_error_}));
 }
 
 void HeadActor::say(const std::string& sentence) const {
@@ -203,6 +210,7 @@ Result<Accepted> HeadActor::on(const Join& join, Context& context) {
   watch(join.worker, ActorRef<Down>(self(context)));
   for (const std::uint64_t split : join.holds) leases_.adopt(incarnation, split, now);
   say("worker " + join.name + " on " + join.host + " has joined");
+  say_if_ended(join, context);
   Accepted accepted;
   accepted.incarnation = incarnation;
   accepted.split_client_address = split_client_address_;

@@ -95,6 +95,7 @@ class HeadActor final
   void lose_the_gone(Time now, Context& context);
   void close_abandoned_job(Time now, Context& context);
   void end_job(const std::string& error, Context& context);
+  void say_if_ended(const Join& join, Context& context);
   void say(const std::string& sentence) const;
 
   const std::shared_ptr<Journal> journal_;
@@ -106,6 +107,7 @@ class HeadActor final
   SplitClientRef split_client_;
   std::string split_client_address_;
   std::optional<Time> split_client_gone_since_;  // Set while an open job has no split client.
+  std::string ended_error_;                      // Of the job that ended last, since the start.
   std::string store_error_;                      // Why the store cannot be written; empty: it can.
   std::optional<Time> no_worker_since_;
   Time last_tick_ = {};

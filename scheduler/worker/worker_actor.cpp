@@ -58,7 +58,8 @@ void WorkerActor::join(Context& context) {
             .cpus = options_.cpus,
             .memory_bytes = options_.memory_bytes,
             .holds = held_.numbers(),
-            .worker = self(context)};
+            .worker = self(context),
+            .job = job_.id};
   context.ask(head_, std::move(join), options_.ask_timeout, self(context), ++attempt_);
 }
 

@@ -102,6 +102,12 @@ struct HeadFixture {
     join.worker = probe(recorded[name]);
     return asked(std::move(join));
   }
+  /// Joins as a worker that works for a job since an earlier membership.
+  void join_with(const std::string& name, const std::string& its_job) {
+    Join again;
+    again.job = its_job;
+    join(name, std::move(again)).value();
+  }
   /// A member that is leased splits.
   std::uint64_t member(const std::string& name, std::uint32_t slots) {
     const std::uint64_t incarnation = join(name).value().incarnation;
@@ -526,6 +532,63 @@ TEST_CASE("workers that end with their job are not lost, and the next job does n
   cluster.pass(2s);
   CHECK(cluster.says("no worker has joined"));
   CHECK_FALSE(cluster.says("worker w"));
+}
+
+TEST_CASE("a worker that joins again after its job's end is told of the end",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  cluster.member("w", 2);
+  cluster.pass(2s);  // Silent for six heartbeats: lost.
+  CHECK(cluster.recorded["w"].evicted == 1);
+  SECTION("an end without an error") {
+    REQUIRE(cluster.asked(CloseJob{"a", "", cluster.session}));
+    CHECK(cluster.recorded["w"].ended.empty());
+    cluster.join_with("w", "a");
+    CHECK(cluster.recorded["w"].ended == std::vector<std::string>{""});
+  }
+  SECTION("an end with an error") {
+    REQUIRE(cluster.asked(CloseJob{"a", "disk full", cluster.session}));
+    cluster.join_with("w", "a");
+    CHECK(cluster.recorded["w"].ended == std::vector<std::string>{"disk full"});
+  }
+  SECTION("not while its job is open, and not for a job that this head does not know") {
+    cluster.join_with("w", "a");
+    REQUIRE(cluster.asked(CloseJob{"a", "", cluster.session}));
+    cluster.recorded["w"].ended.clear();
+    cluster.join("new").value();
+    cluster.join_with("other", "b");
+    CHECK(cluster.recorded["new"].ended.empty());
+    CHECK(cluster.recorded["other"].ended.empty());
+  }
+}
+
+TEST_CASE("a worker that was out of reach when its job ended ends when it joins again",
+          "[scheduler][worker]") {
+  HeadFixture cluster;
+  IdleSplitExecutor work;
+  work.found = cluster.head;
+  REQUIRE(cluster.open());
+  WorkerOptions options;
+  options.name = "w";
+  std::vector<std::string> ended;
+  options.on_job_ended = [&](const std::string&, const WorkerStatus& last) {
+    ended.push_back(last.job);
+  };
+  const auto worker = cluster.host.spawn(
+      {.name = "worker"}, [&] { return std::make_unique<WorkerActor>(options, work, work, work); });
+  REQUIRE(worker.tell(BeginWorker{}));
+  cluster.host.deliver_all();
+  REQUIRE(cluster.status().nodes.size() == 1);
+  work.found = {};
+  REQUIRE(worker.tell(Evicted{1, "silent"}));
+  cluster.pass(2s);
+  REQUIRE(cluster.status().nodes.empty());
+  REQUIRE(cluster.asked(CloseJob{"a", "", cluster.session}));
+  CHECK(ended.empty());
+  work.found = cluster.head;
+  cluster.pass(1s);
+  CHECK(ended == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("a job whose trainer does not come back is closed", "[scheduler][head]") {
