@@ -534,8 +534,7 @@ TEST_CASE("workers that end with their job are not lost, and the next job does n
   CHECK_FALSE(cluster.says("worker w"));
 }
 
-TEST_CASE("a worker that joins again after its job's end is told of the end",
-          "[scheduler][head]") {
+TEST_CASE("a worker that joins again after its job's end is told of the end", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
   cluster.member("w", 2);
