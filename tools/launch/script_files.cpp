@@ -71,16 +71,17 @@ std::string fault_of(std::string_view line) {
 }  // namespace
 
 Status check_hosts(const std::string& path, std::string_view text) {
+  const auto refuse = [&](std::size_t number, const std::string& fault) {
+    return fail(Code::kInvalid, path + ", line " + std::to_string(number) + ": " + fault +
+                                    "; write HOST [slots=N] [role=worker|trainer]");
+  };
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_until(text, '\n');
     std::string_view rest = line;
     const std::string_view first = next_word(rest);
     if (first.empty() || first.starts_with('#')) continue;
     const std::string fault = fault_of(line);
-    if (!fault.empty()) {
-      return fail(Code::kInvalid, path + ", line " + std::to_string(number) + ": " + fault +
-                                      "; write HOST [slots=N] [role=worker|trainer]");
-    }
+    if (!fault.empty()) return refuse(number, fault);
   }
   return {};
 }
