@@ -293,6 +293,7 @@ void Pipeline::settle() {
                       .window_waiting = waiting_for_lower_,
                       .prefetch_used = waiting.bytes});
     window_.set_limit(shares.window);
+    window_wanted_.store(shares.window_wanted, std::memory_order_relaxed);
     stages_.part_budget().set_limit(shares.parts);
     if (shares.prefetch != waiting.budget) batches_.set_budget(shares.prefetch);
     MemoryBudget& buffers = options_.buffers.budget();
@@ -315,6 +316,7 @@ PipelineStats Pipeline::stats() const {
   stats.prefetch_empty = prefetch.times_empty;
   stats.window_bytes = window_.used() + stages_.part_budget().used();
   stats.window_capacity = window_.limit() + stages_.part_budget().limit();
+  stats.window_wanted = window_wanted_.load(std::memory_order_relaxed);
   stats.splits_issued = issuer_.issued();
   stats.lowest_missing = lowest_missing_.load(std::memory_order_relaxed);
   stats.repeats = repeats_.all();

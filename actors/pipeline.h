@@ -110,6 +110,7 @@ struct PipelineStats {
   std::uint64_t prefetch_empty = 0;  ///< Calls of next() that had to wait for a batch.
   std::size_t window_bytes = 0;
   std::size_t window_capacity = 0;
+  std::size_t window_wanted = 0;  ///< The capacity with any amount of memory.
   std::uint64_t splits_issued = 0;
   std::uint64_t lowest_missing = 0;  ///< The reorder buffer waits for this split; over epochs.
   /// What repeated in each group of repeated columns of the splits that became batches.
@@ -256,6 +257,7 @@ class Pipeline final : public BatchSource, StageOwner {
   SplitHistory history_;
   RepeatSum repeats_;
   std::atomic<std::uint64_t> lowest_missing_{0};
+  std::atomic<std::uint64_t> window_wanted_{0};
   std::atomic<std::uint64_t> waiting_for_lower_{0};  // window bytes of splits in the reorder buffer
   std::atomic<bool> ended_{false};
   Position end_;  // written before `ended_` is set

@@ -69,6 +69,7 @@ MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes,
   shares.buffers = std::max(room > threads ? room - threads : 0, least_buffers(sizes));
   // Bytes left beside the batch being cut and the batch that the trainer holds.
   const std::uint64_t both = shares.buffers - sizes.cutting - sizes.batch;
+  shares.window_wanted = std::max(wanted_window(sizes, demand), least_window(sizes));
   const std::uint64_t window = std::min(wanted_window(sizes, demand), both - sizes.batch);
   const std::uint64_t prefetch =
       std::clamp(demand.prefetch, sizes.batch, std::max(both - window, sizes.batch));
@@ -81,6 +82,7 @@ MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes,
   const std::uint64_t waiting = demand.elsewhere == 0 ? demand.window_waiting : 0;
   const std::uint64_t taken = std::max({shares.prefetch, demand.prefetch, demand.prefetch_used});
   if (sizes.held == 0) {
+    shares.window_wanted += waiting;
     shares.window += std::min(waiting, less(both, shares.window + taken));
   } else {
     shares.parts =

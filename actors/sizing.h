@@ -56,6 +56,8 @@ struct MemoryShares {
   std::uint64_t window = 0;    ///< Splits between their issue and the reorder buffer.
   std::uint64_t parts = 0;     ///< The same of parts, if splits are made in parts.
   std::uint64_t prefetch = 0;  ///< Finished batches that wait.
+  /// What `window` and `parts` together would be with any amount of memory.
+  std::uint64_t window_wanted = 0;
 };
 
 /// Divides `room`, in bytes: reserves a split per actor and some more, and the prefetch that is

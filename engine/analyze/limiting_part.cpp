@@ -64,6 +64,7 @@ Activity activity_of(const RunSample& before, const RunSample& now, double cpus)
   activity.rows = std::max(now.rows - before.rows, activity.stages.back().splits);
   activity.window_bytes = now.pipeline.window_bytes;
   activity.window_capacity = now.pipeline.window_capacity;
+  activity.window_wanted = now.pipeline.window_wanted;
   return activity;
 }
 

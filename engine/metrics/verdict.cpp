@@ -96,6 +96,8 @@ Verdict blame_trainer(const Activity& activity) {
 Verdict blame_cpus(const Activity& activity, const StageView& heaviest) {
   double all = 0;
   for (const StageView& stage : activity.stages) all += load_of(stage);
+  // Without a trainer nothing tells where more CPUs end to help.
+  const double gain = activity.trained ? trainer_gain(activity) : 0;
   const double taken = cpus_taken(activity);
   const std::string others =
       taken < kSomeCpus ? "" : " and other programs took " + format_number(taken, 1);
@@ -104,7 +106,7 @@ Verdict blame_cpus(const Activity& activity, const StageView& heaviest) {
               std::to_string(activity.cpus) + " were busy" + others + ", and " + heaviest.name +
               " took " + format_percent(load_of(heaviest) / all) +
               " of the stages' work; give the run more CPUs or make " + heaviest.name + " cheaper",
-          trainer_gain(activity), heaviest.name};
+          gain, heaviest.name};
 }
 
 Verdict blame_stage(const Activity& activity, const StageView& busiest) {
@@ -163,7 +165,8 @@ Verdict blame_waiting(const Activity& activity, const StageView& busiest) {
   const bool window_full =
       activity.window_capacity > 0 && static_cast<double>(activity.window_bytes) >=
                                           kFull * static_cast<double>(activity.window_capacity);
-  if (window_full && starved(activity)) {
+  const bool memory_bounds = activity.window_capacity < activity.window_wanted;
+  if (window_full && memory_bounds && starved(activity)) {
     return {Limit::kMemory,
             "memory is the bottleneck: splits on their way fill the " +
                 format_size(activity.window_capacity) + " that they may take, while " +
@@ -209,6 +212,7 @@ Activity activity_between(const RunFigures& before, const RunFigures& now) {
   activity.stages = stage_views(before.pipeline, now.pipeline);
   activity.window_bytes = now.pipeline.window_bytes;
   activity.window_capacity = now.pipeline.window_capacity;
+  activity.window_wanted = now.pipeline.window_wanted;
   if (now.cluster) add_workers(*now.cluster, activity);
   return activity;
 }

@@ -21,6 +21,7 @@ struct Activity {
   std::vector<StageView> stages = {};
   std::uint64_t window_bytes = 0;  ///< Of splits on their way, at the end of the stretch.
   std::uint64_t window_capacity = 0;
+  std::uint64_t window_wanted = 0;  ///< The capacity with any amount of memory.
   /// The workers of a cluster, without the trainer's own node; 0 without any.
   double made_per_second = 0;        ///< Splits that they hand over.
   double could_make_per_second = 0;  ///< Splits that they could make with enough leases.
@@ -62,7 +63,8 @@ struct Verdict {
 /// The limit is the trainer if it hardly ever waited for a batch; the CPUs if all of them were
 /// busy or taken by others, with the stage that used most; the link or the memory if workers could
 /// make more than they hand over, with and without all the splits that they want to hold; the stage
-/// with the busiest actors; the memory if no stage is busy and the window is full.
+/// with the busiest actors; the memory if no stage is busy and the window is full and smaller than
+/// the actors want it.
 Verdict judge(const Activity& activity);
 
 }  // namespace forebay

@@ -25,6 +25,7 @@ TEST_CASE("with enough memory, window and prefetch get the sizes they want",
                    {.actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB});
   CHECK(shares.buffers == 100 * kMiB);
   CHECK(shares.window == 20 * kMiB);  // 4 actors, 4 stages and 2, of 2 MiB
+  CHECK(shares.window_wanted == shares.window);
   CHECK(shares.prefetch == 10 * kMiB);
 }
 
@@ -63,6 +64,7 @@ TEST_CASE("splits that wait for a slow one give up their room to others where me
   // 40: 4 of cutting, 1 of the trainer, 10 of prefetch and 20 of window leave 5.
   const MemoryShares few = share_memory(room_for_buffers(40 * kMiB, 4), kSizes, demand);
   CHECK(few.window == 25 * kMiB);
+  CHECK(few.window_wanted == 38 * kMiB);
   CHECK(few.prefetch == 10 * kMiB);
   CHECK(share_memory(room_for_buffers(27 * kMiB, 4), kSizes, demand).window == 20 * kMiB);
   demand.elsewhere = 3;
@@ -81,6 +83,7 @@ TEST_CASE("prefetch shrinks first, then the window down to the least", "[actors]
   // 20: 4, 1 and 1 of prefetch; 14 left.
   const MemoryShares narrow = share_memory(room_for_buffers(20 * kMiB, 4), kSizes, demand);
   CHECK(narrow.window == 14 * kMiB);
+  CHECK(narrow.window_wanted == 20 * kMiB);
   CHECK(narrow.prefetch == kMiB);
   const MemoryShares least = share_memory(0, kSizes, demand);
   CHECK(least.window == kSizes.largest_split);

@@ -56,6 +56,7 @@ TEST_CASE("full memory with idle stages limits, unless workers make the splits: 
   full.stages[0].busy_share = 0.3;
   full.window_bytes = 97;
   full.window_capacity = 100;
+  full.window_wanted = 120;
   const std::vector<Piece> from_workers = {{.name = "link", .part = Part::kLink, .busy = 1}};
   CHECK(limit_of(full).part == "memory");
   CHECK(limit_of(full, from_workers).part == "link");

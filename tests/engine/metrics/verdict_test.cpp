@@ -76,6 +76,8 @@ TEST_CASE("full CPUs are the limit before a stage", "[engine][verdict]") {
   const Verdict verdict = judge(full);
   CHECK(verdict.limit == Limit::kCpus);
   CHECK(verdict.gain == Approx(2.5));  // until the trainer no longer waits: 1 / (1 - 0.6)
+  full.trained = false;
+  CHECK(judge(full).gain == 0);  // nothing tells
 }
 
 TEST_CASE("a load that hardly uses a CPU waits for its input, another stage for something else",
@@ -100,6 +102,7 @@ TEST_CASE("a full window while no stage is busy is a lack of memory", "[engine][
   Activity short_of = starved();
   for (StageView& each : short_of.stages) each.busy_share = 0.25;
   short_of.window_capacity = 100 << 20;
+  short_of.window_wanted = 101 << 20;
   short_of.window_bytes = 90 << 20;
   const Verdict verdict = judge(short_of);
   CHECK(verdict.limit == Limit::kMemory);
@@ -107,6 +110,14 @@ TEST_CASE("a full window while no stage is busy is a lack of memory", "[engine][
   CHECK(verdict.gain == Approx(2.5));  // the trainer; stages: 4, CPUs: 4
   short_of.window_bytes = 89 << 20;
   CHECK(judge(short_of).limit == Limit::kUnknown);
+}
+
+TEST_CASE("a full window that is as large as the actors want it is no lack of memory",
+          "[engine][verdict]") {
+  Activity short_rows = starved();
+  for (StageView& each : short_rows.stages) each.busy_share = 0.25;
+  short_rows.window_bytes = short_rows.window_capacity = short_rows.window_wanted = 100 << 20;
+  CHECK(judge(short_rows).limit == Limit::kUnknown);
 }
 
 TEST_CASE("workers that could make more are held up by the link or by the splits they may hold",
