@@ -63,7 +63,9 @@ class Driver {
       if (record_.stopped) break;
       advance();
       if (record_.trace.out_of_memory) {
-        end_period(number, machine_.observe());
+        std::vector<Observation> seen;
+        for (const DrivenPart& part : parts_) seen.push_back(part.pipeline.observe());
+        end_period(number, joined(seen));
         stand_still(number + 1);
         break;
       }

@@ -171,6 +171,22 @@ TEST_CASE("a limit that falls while a node is away holds when it is back", "[tun
   CHECK_FALSE(runs.front().out_of_memory);
 }
 
+TEST_CASE("the peak memory of a world that runs out of memory is the largest node's",
+          "[tuner][compare]") {
+  PipelineModel world = two_stages("short");
+  world.nodes = {{.name = "own", .cpus = 8, .memory_bytes = 1'000'000, .trainer = true},
+                 {.name = "b", .cpus = 8, .memory_bytes = 1'000'000}};
+  world.events = {{.at_seconds = 11, .memory_bytes = 1500, .node = 1}};
+  ComparisonOptions options = options_of({world}, {"one"});
+  options.seeds = 1;
+  const auto runs = *compare(std::move(options));
+  REQUIRE(runs.size() == 1);
+  REQUIRE(runs[0].out_of_memory);
+  REQUIRE(runs[0].nodes.size() == 2);
+  CHECK(runs[0].figures.memory_peak ==
+        std::max(runs[0].nodes[0].memory_peak, runs[0].nodes[1].memory_peak));
+}
+
 TEST_CASE("a world that cannot be started ends a comparison with its name", "[tuner][compare]") {
   ComparisonOptions options = options_of({two_stages("p"), two_nodes()}, {"greedy"});
   options.seeds = 1;
