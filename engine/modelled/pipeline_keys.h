@@ -14,8 +14,9 @@ inline constexpr double kMostCpus = 65536;
 inline constexpr double kMostActors = 4096;
 inline constexpr double kLongest = 1e4;  // Seconds of a service or a step; far beyond any use.
 inline constexpr double kShortest = 1e-6;
-inline constexpr double kMostRate = 1e18;   // Units or bytes a second.
-inline constexpr double kMostUnits = 1e15;  // Of a resource, for one split.
+inline constexpr double kMostRate = 1e18;      // Units or bytes a second.
+inline constexpr double kLeastMaxRate = 1e-6;  // Splits a second; 0 is no limit.
+inline constexpr double kMostUnits = 1e15;     // Of a resource, for one split.
 
 void machine_fields(auto& fields, auto& model) {
   fields.needs("name", model.name);

@@ -43,6 +43,25 @@ std::string unknown(const std::string& key, const std::string& name, const auto&
   return key + " is \"" + name + "\", which no " + kind + " is called" + did_you_mean(name, names);
 }
 
+/// Refuses a name that `--allocation` cannot hold: STAGE=COUNT,… or NODE.STAGE=COUNT,….
+Status check_allocated_name(const TomlFields& table, const std::string& key,
+                            const std::string& name, bool takes_point) {
+  const std::size_t at = name.find_first_of(takes_point ? "=," : "=,.");
+  if (at == std::string::npos) return {};
+  const std::string why = name[at] == '.' ? "NODE.STAGE is the stage on one of the nodes"
+                                          : "--allocation could not name it";
+  return refuse_table(table.where(), key + " is \"" + name + "\", but must be without \"" +
+                                         name[at] + "\": " + why);
+}
+
+/// Refuses a limit whose reciprocal, the time between two splits, is beyond any use.
+Status check_max_rate(const TomlFields& table, const std::string& key, double max_rate) {
+  if (max_rate == 0 || max_rate >= kLeastMaxRate) return {};
+  return refuse_table(table.where(), key +
+                                         printed(" is %g, but must be 0 (no limit) or ", max_rate) +
+                                         printed("at least %g", kLeastMaxRate));
+}
+
 /// Reads the tables of one file.
 class Reading {
  public:
@@ -100,7 +119,9 @@ class Reading {
     TomlFields table(file_, from, "node.");
     NodeModel node;
     node_fields(table, node);
-    if (auto status = table.finish(); !status) return status;
+    Status status = table.finish();
+    if (status) status = check_allocated_name(table, "node.name", node.name, true);
+    if (!status) return status;
     if (named(model_.nodes, node.name) != model_.nodes.end()) {
       return refuse_table(table.where(), "node.name is \"" + node.name +
                                              "\", but an earlier node has that name; rename one");
@@ -192,9 +213,14 @@ class Reading {
     TomlFields table(file_, from, "stage.", {"uses", "tail"});
     StageModel stage;
     stage_fields(table, stage);
-    if (auto status = table.finish(); !status) return status;
-    if (auto status = read_uses(from, stage); !status) return status;
-    if (auto status = read_tail(from, stage); !status) return status;
+    Status status = table.finish();
+    if (status) {
+      status = check_allocated_name(table, "stage.name", stage.name, model_.nodes.empty());
+    }
+    if (status) status = check_max_rate(table, "stage.max_rate", stage.max_rate);
+    if (status) status = read_uses(from, stage);
+    if (status) status = read_tail(from, stage);
+    if (!status) return status;
     if (!model_.stages.empty() && model_.stages.back().ordered) {
       return refuse_table(table.where(), "stage.ordered is true for \"" +
                                              model_.stages.back().name +
@@ -230,8 +256,10 @@ class Reading {
         !status) {
       return status;
     }
-    if (event.stage) return {};
-    return refuse_table(table.where(), unknown("event.stage", stage, model_.stages, "stage"));
+    if (!event.stage) {
+      return refuse_table(table.where(), unknown("event.stage", stage, model_.stages, "stage"));
+    }
+    return check_max_rate(table, "event.max_rate", event.max_rate.value_or(0));
   }
 
   Status read_node_event(const toml::table& from) {
@@ -248,6 +276,11 @@ class Reading {
     }
     if (!event.node) {
       return refuse_table(table.where(), unknown("event.node", node, model_.nodes, "node"));
+    }
+    if (event.present && event.over_seconds > 0) {
+      return refuse_table(table.where(),
+                          printed("event.over_seconds is %g, but ", event.over_seconds) +
+                              "event.present changes at once: leave one of the two out");
     }
     if (!event.present.value_or(true) && model_.nodes[*event.node].trainer) {
       return refuse_table(table.where(), "event.present is false for \"" + node +

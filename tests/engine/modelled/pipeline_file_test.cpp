@@ -186,6 +186,10 @@ TEST_CASE("what a world names must be there", "[tools][modelled]") {
        "lost"},
       {kWhole + kNode + "trainer = true\n" + event + "node = \"n1\"\npresent = 0\n",
        "p.toml, line 23: event.present is 0, but must be true or false"},
+      {kWhole + kNode + "trainer = true\n" + kOther + event +
+           "node = \"n2\"\npresent = false\nover_seconds = 3\n",
+       "p.toml, line 24: event.over_seconds is 3, but event.present changes at once: leave one of "
+       "the two out"},
       {kWhole + event + "over_seconds = 3\n", "p.toml, line 15: event changes nothing"},
       {kWhole + "[[node]]\nname = \"n1\"\ncpus = 1\nmemory_bytes = 1100\ntrainer = true\n",
        "p.toml: node.memory_bytes of node \"n1\" is 1100, but one actor a stage with full queues "
@@ -195,6 +199,33 @@ TEST_CASE("what a world names must be there", "[tools][modelled]") {
     INFO(text);
     CHECK(refusal_of(text).substr(0, refusal.size()) == refusal);
   }
+}
+
+TEST_CASE("a name that --allocation could not hold is refused", "[tools][modelled]") {
+  const auto named = [](const std::string& name) {
+    return kTop + kTrainer + "[[stage]]\nname = \"" + name +
+           "\"\nseconds = 1\nbytes_per_actor = 0\nbytes_out = 0\n";
+  };
+  CHECK(refusal_of(named("a=1,b")) ==
+        "p.toml, line 10: stage.name is \"a=1,b\", but must be without \"=\": --allocation could "
+        "not name it");
+  CHECK(refusal_of(named("a,b")).find("must be without \",\"") != std::string::npos);
+  CHECK(refusal_of(named("x.b")).empty());
+  CHECK(refusal_of(named("x.b") + kNode + "trainer = true\n") ==
+        "p.toml, line 10: stage.name is \"x.b\", but must be without \".\": NODE.STAGE is the "
+        "stage on one of the nodes");
+  CHECK(refusal_of(kWhole + "[[node]]\nname = \"n=1\"\ncpus = 4\nmemory_bytes = 1000000\n") ==
+        "p.toml, line 15: node.name is \"n=1\", but must be without \"=\": --allocation could not "
+        "name it");
+}
+
+TEST_CASE("a limit on splits is none or more than next to nothing", "[tools][modelled]") {
+  CHECK(refusal_of(kWhole + "max_rate = 0\n").empty());
+  CHECK(refusal_of(kWhole + "max_rate = 1e-6\n").empty());
+  CHECK(refusal_of(kWhole + "max_rate = 1e-320\n")
+            .starts_with("p.toml, line 10: stage.max_rate is "));
+  CHECK(refusal_of(kWhole + "[[event]]\nat_seconds = 1\nstage = \"load\"\nmax_rate = 1e-9\n") ==
+        "p.toml, line 15: event.max_rate is 1e-09, but must be 0 (no limit) or at least 1e-06");
 }
 
 TEST_CASE("an allocation names nodes, or is for all of them", "[tools][modelled]") {
