@@ -48,6 +48,14 @@ double allowed_rate(const PipelineEstimate& known, const Allocation& allocation)
 // The share by which chance moves the rate of so many splits.
 double chance(double splits) { return 1 / std::sqrt(1 + splits); }
 
+/// "17 % more", for 1.17 times the rate.
+std::string describe_change(double times) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.0f %% %s", 100 * std::abs(times - 1),
+                times < 1 ? "less" : "more");
+  return text;
+}
+
 }  // namespace
 
 Exploration::Exploration(PipelineDescription description) : description_(std::move(description)) {}
@@ -221,10 +229,22 @@ bool Exploration::over(const Observation& seen) const {
 
 void Exploration::conclude(const Observation& seen) {
   const Try tried = *tried_;
-  const bool better = window_.seconds > 0 &&
-                      window_.rate() > (kBetter + chance(window_.splits) / 2) * tried.rate_before;
-  if (alike(window_.allocation, tried.allocation) && (better || seen.is_fed())) return keep(seen);
-  give_up(1 - window_.rate() / std::max(tried.rate_before, 1e-9));
+  const double enough = kBetter + chance(window_.splits) / 2;
+  const bool better = window_.seconds > 0 && window_.rate() > enough * tried.rate_before;
+  const bool stands = alike(window_.allocation, tried.allocation);
+  const double times = window_.rate() / std::max(tried.rate_before, 1e-9);
+  const std::string noun = noun_of(tried.move);
+  if (stands && (better || seen.is_fed())) {
+    outcome_ = noun + " brought " + describe_change(times) + ": it stays";
+    return keep(seen);
+  }
+  if (!stands || window_.seconds <= 0) {
+    outcome_ = noun + " did not take effect in time: given up";
+  } else {
+    outcome_ = noun + " brought " + describe_change(times) + ": given up";
+    if (times >= 1) outcome_ += ", since " + describe_change(enough) + " may be chance";
+  }
+  give_up(1 - times);
 }
 
 const char* Exploration::noun_of(Move move) {
@@ -249,16 +269,7 @@ const char* Exploration::noun_of(Move move) {
   return "";
 }
 
-void Exploration::note_outcome(Move move, double times, bool stays) {
-  char text[128];
-  std::snprintf(text, sizeof text, "%s brought %.0f %% %s: %s", noun_of(move),
-                100 * std::abs(times - 1), times < 1 ? "less" : "more",
-                stays ? "it stays" : "given up");
-  outcome_ = text;
-}
-
 void Exploration::keep(const Observation& seen) {
-  note_outcome(tried_->move, window_.rate() / std::max(tried_->rate_before, 1e-9), true);
   if (tried_->move == Move::kMorePrefetch) {
     prefetch_ = std::max(prefetch_, seen.prefetch);
     if (held_) held_ = tried_->allocation;
@@ -278,7 +289,6 @@ void Exploration::keep(const Observation& seen) {
 void Exploration::give_up(double loss) {
   const Move move = std::exchange(tried_, std::nullopt)->move;
   failed_[static_cast<std::size_t>(move)] = true;
-  note_outcome(move, 1 - loss, false);
   // What failed is left before anything else is tried.
   rest_ = pace_ * std::max(kLeastRest, kRestPerLoss * std::clamp(loss, 0.0, 1.0));
   if (move == Move::kReturn && anchor_) anchor_->rate = std::min(anchor_->rate, window_.rate());

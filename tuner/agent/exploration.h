@@ -84,7 +84,6 @@ class Exploration {
   void begin_next(const Observation& seen, const PipelineEstimate& known);
   void begin(Move move, const Observation& seen, const PipelineEstimate& known, double rate_now);
   static const char* noun_of(Move move);
-  void note_outcome(Move move, double times, bool stays);
   std::optional<Allocation> moved(Move move, const Observation& seen) const;
   Allocation with_prefetch(Allocation allocation, const Observation& seen) const;
   bool bearable(Move move, const Allocation& next, const Observation& seen,

@@ -92,6 +92,19 @@ TEST_CASE("what was no better is given up, and not tried again at once", "[tuner
   for (int i = 0; i < 6; ++i) CHECK(run.next(run.interval(8, 4, 10), 8).prefetch == 4);
 }
 
+TEST_CASE("a gain that is given up says how much more may be chance", "[tuner][agent]") {
+  Reported run;
+  run.next(run.interval(8, 4, 10), 8);
+  run.next(run.interval(8, 4, 10), 8);
+  std::string outcome;
+  for (int i = 0; i < 3 && outcome.empty(); ++i) {
+    run.next(run.interval(8, 16, 10.5), 8);
+    outcome = run.exploration().outcome();
+  }
+  // 3 intervals of 21 splits: 2 % and half of 1 / √(1 + 63).
+  CHECK(outcome == "more prefetch brought 5 % more: given up, since 8 % more may be chance");
+}
+
 TEST_CASE("exploration leaves a fed trainer alone", "[tuner][agent]") {
   Reported run;
   for (int i = 0; i < 20; ++i) {
