@@ -129,6 +129,7 @@ void TrainRun::let_go() {
 }
 
 std::optional<TrainEnd> TrainRun::begin() {
+  if (auto status = check_model(job_); !status) return TrainEnd::refused(status.error());
   auto session =
       Session::open(job_, {.command = "train",
                            .events = options_.events,

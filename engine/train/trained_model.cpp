@@ -130,6 +130,12 @@ void remove_tables(const TrainerSpec& spec, const Collective* ranks) {
   std::filesystem::remove_all(folder, ignored);
 }
 
+Status check_model(const JobSpec& job) {
+  // Any columns do: those of the dataset are checked when the model is made.
+  auto shape = shape_of(job.trainer, {.dense = {"any"}, .sparse = {}});
+  return shape ? Status() : Status(pass(shape));
+}
+
 Result<TrainedModel> make_trained_model(const JobSpec& job, const BatchColumns& columns,
                                         Collective* ranks, const Fits& fits, std::uint64_t beside) {
   const Schema& schema = columns.schema;

@@ -29,6 +29,10 @@ struct BatchColumns {
   MostIds ids;
 };
 
+/// Checks what needs no dataset of the job's model; the error names the key. Before anything is
+/// started, so that a wrong key costs no time.
+Status check_model(const JobSpec& job);
+
 /// Makes the model for batches of `columns`; with several ranks, this rank's part of it. Refuses a
 /// model that does not fit with `beside` more bytes, with the sizes and before anything is made.
 Result<TrainedModel> make_trained_model(const JobSpec& job, const BatchColumns& columns,

@@ -135,6 +135,7 @@ FollowRun::FollowRun(JobSpec job, RankEnvironment ranks, StopSource& stop, RunEv
 }
 
 TrainEnd FollowRun::run() {
+  if (auto status = check_model(job_); !status) return TrainEnd::refused(status.error());
   if (auto status = check_ranks(job_, ranks_); !status) return TrainEnd::refused(status.error());
   const CpuLimit cpus(ranks_.local_rank);
   if (auto status = cpus.set(job_.pipeline.cpus); !status) {
