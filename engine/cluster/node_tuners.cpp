@@ -8,6 +8,7 @@
 
 #include "actors/stage_list.h"
 #include "engine/cluster/node_logs.h"
+#include "tuner/cuts/learned_misfit.h"
 #include "tuner/tuner.h"
 
 namespace forebay {
@@ -84,8 +85,8 @@ std::string NodeTuners::restore(tuner::Policy& policy, const AskDecision& ask,
     if (policy.restore(state)) return state;
   } catch (const std::exception&) {  // The note below says enough.
   }
-  options_.note("the tuner of " + ask.node +
-                " learns anew: what was learned before is of another version, or of other stages");
+  options_.note("the tuner of " + ask.node + " learns anew: what was learned before " +
+                tuner::describe_misfit(state, ask.description));
   return {};
 }
 

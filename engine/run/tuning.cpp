@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "engine/run/policy_checkpoint.h"
+#include "tuner/cuts/learned_misfit.h"
 #include "tuner/fused_stages.h"
 
 namespace forebay {
@@ -185,8 +186,9 @@ std::unique_ptr<tuner::Policy> Tuning::make_policy() {
     header_.restored = *learned_state;
   } else if (learned_state || learned_state.error().code != Code::kNotFound) {
     note("the tuner learns anew, without what it learned in earlier runs: " +
-         (learned_state ? path + " is of another version, or of a job with other stages"
-                        : learned_state.error().message));
+         (learned_state
+              ? path + " " + tuner::describe_misfit(*learned_state, tuned_pipeline_.description())
+              : learned_state.error().message));
   }
   return kept;
 }

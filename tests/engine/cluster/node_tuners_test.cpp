@@ -266,7 +266,8 @@ TEST_CASE("a node's log holds the experience that its policy began with, where t
   REQUIRE(others.ask_for(fewer));
   CHECK(others.log("w").value().header.restored.empty());
   REQUIRE(others.notes.size() == 1);
-  CHECK(others.notes.front().starts_with("the tuner of w learns anew"));
+  CHECK(others.notes.front().starts_with(
+      "the tuner of w learns anew: what was learned before is of a run with the stages "));
 }
 
 TEST_CASE("an invalid observation of a pipeline is refused", "[tools][cluster]") {
