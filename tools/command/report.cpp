@@ -29,8 +29,10 @@ std::string describe_run(const std::string& record) {
   const auto text_of = [&](const char* key) {
     return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
   };
-  const bool has_began = json.contains("began") && json["began"].is_number();
-  const auto began = static_cast<std::time_t>(has_began ? json["began"].get<double>() : 0);
+  constexpr double kLatest = 253402300799;  // the end of the year 9999
+  const double seconds =
+      json.contains("began") && json["began"].is_number() ? json["began"].get<double>() : 0;
+  const auto began = static_cast<std::time_t>(seconds > 0 && seconds <= kLatest ? seconds : 0);
   std::tm parts{};
   std::array<char, 32> when{};
   ::gmtime_r(&began, &parts);
