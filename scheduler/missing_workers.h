@@ -6,7 +6,8 @@
 namespace forebay::scheduler {
 
 /// Decides when the launcher is asked once more for workers that are not here: soon for one that
-/// was here and died, late for one that was never started, and ever later. A value.
+/// was here and died, late for one that was never started, and ever later; at once for those that
+/// are missing before any number was asked for. A value.
 class MissingWorkers {
  public:
   /// Another number was asked for.
@@ -37,7 +38,7 @@ class MissingWorkers {
   static constexpr double kAskAtMost = 600;  // seconds
 
   double seconds_ = 0;
-  double ask_again_ = kAskAtMost;  // seconds of absence
+  double ask_again_ = 0;  // seconds of absence
 };
 
 }  // namespace forebay::scheduler

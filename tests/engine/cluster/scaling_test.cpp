@@ -43,7 +43,8 @@ class Trainer {
     taken_.arrived += static_cast<std::uint64_t>(rate);
     taken_.waited += std::chrono::milliseconds(static_cast<int>(10 * (100 - rate)));
     local_ += 20;
-    made_ += 10;
+    made_.resize(std::max<std::size_t>(made_.size(), workers));
+    for (std::uint64_t& made : made_) made += 10;
     look(workers);
     if (held_) finish_command(workers);
   }
@@ -57,6 +58,7 @@ class Trainer {
     for (int i = 0; i < count; ++i) second(workers);
   }
   void look(std::uint32_t workers) {
+    made_.resize(std::max<std::size_t>(made_.size(), workers), 10);
     using State = scheduler::NodeStatus::State;
     scheduler::ClusterStatus status;
     status.nodes.resize(workers + 1);
@@ -65,7 +67,7 @@ class Trainer {
       node.name = i == 0 ? "local" : "w" + std::to_string(i);
       node.incarnation = i + 1;
       node.state = refused && i > 0 ? State::kRefused : State::kPrepared;
-      node.splits_done = i == 0 ? local_ : made_;
+      node.splits_done = i == 0 ? local_ : made_[i - 1];
       node.could_make = 10;
     }
     scaling_->look(status, taken_, "local", central);
@@ -94,7 +96,7 @@ class Trainer {
   JobSpec job_;
   Scaling::Taken taken_{.at = 10s};
   std::uint64_t local_ = 100;
-  std::uint64_t made_ = 50;
+  std::vector<std::uint64_t> made_;  // by each worker since it came
   bool held_ = true;
   std::optional<Scaling> scaling_;
 };

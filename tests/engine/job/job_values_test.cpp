@@ -72,7 +72,8 @@ TEST_CASE("an empty table in a job of values is known, unknown or a key's, as in
   CHECK(parse_job(known->source.text, "job.toml", {}, kOfAProgram));
   CHECK(read("ordr.").error().message == "the job's values: unknown key ordr; did you mean order?");
   CHECK(read("order.seed.").error().message ==
-        "the job's values: order.seed is a table, but must be a whole number of at least 0");
+        "the job's values: order.seed is a table, but must be a whole number from 0 "
+        "to 9223372036854775807");
 }
 
 }  // namespace forebay

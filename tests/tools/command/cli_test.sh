@@ -53,7 +53,7 @@ expect 0 'rows' synth criteo --rows 3000 --files 1 --seed 7 --out "$folder/whole
 cat "$folder"/data/day_*.tsv | cmp - "$folder/whole/day_0.tsv" || failures=$((failures + 1))
 
 pipeline=$(dirname "$0")/../../tuner/pipelines/memory-tight.toml
-expect 0 'forebay simulate pipeline.toml --allocation oracle' simulate --help
+expect 0 'forebay simulate pipelines/random-1-0.toml --allocation oracle' simulate --help
 expect 0 '"ratio":0.99.*"allocation":{"load":4,"decode":6,"shuffle":2,"udf":12,"batch":2}.*"out_of_memory":false' \
   simulate "$pipeline" --allocation oracle --seconds 200 --json
 expect 0 '"out_of_memory":true' simulate "$pipeline" --allocation udf=32 --seconds 200 --json
@@ -105,7 +105,7 @@ sed -i '3s/^./x/; 5s/^./y/' "$folder/data/day_0.tsv"
 gzip -k "$folder/data/day_1.tsv"
 printf 'id,click,note\n7,0,"a, b"\n8,1,c\n' >"$folder/rows.csv"
 expect 0 '' ingest "$folder/damaged.toml" --state "$folder/state.json" --dump "$folder/dump.tsv"
-expect 0 'forebay inspect data/day_0.tsv' inspect --help
+expect 0 'forebay inspect job.toml data/day_0.tsv checkpoints' inspect --help
 expect 0 'Criteo TSV, 1,500 rows.*' inspect "$folder/data/day_0.tsv"
 expect 0 'line 3: column label: "x" is not 0 or 1' inspect "$folder/data/day_0.tsv"
 expect 0 'Criteo TSV (gzip), 1,500 rows' inspect "$folder/data/day_1.tsv.gz"

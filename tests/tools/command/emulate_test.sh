@@ -42,7 +42,7 @@ bytes_out = 1000000
 END
 line="$folder/line.toml"
 
-expect 0 'forebay emulate pipeline.toml' --help
+expect 0 'forebay emulate pipelines/random-2-0.toml' --help
 expect 2 '^forebay: emulate needs one argument, PIPELINE'
 expect 2 'none.toml' "$folder/none.toml"
 expect 2 'uff' "$line" --allocation uff=2

@@ -60,7 +60,7 @@ TEST_CASE("a file of a checkpoint is whole or damaged, whatever it holds", "[too
   manifest.files[name] = {.bytes = 2, .digest = digest.finish().hex(), .inode = {}};
   const std::string listed = dir.write("manifest.json", to_json(manifest));
   const std::string path = dir.write(name, "{}");
-  CHECK(inspect_path(listed).value().title == "manifest of a checkpoint: 1 files, 2 B");
+  CHECK(inspect_path(listed).value().title == "manifest of a checkpoint: 1 file, 2 B");
   CHECK(inspect_path(path).value().title == "of a checkpoint, whole, 2 B");
   dir.write(name, "[]");
   const auto damaged = inspect_path(path);
