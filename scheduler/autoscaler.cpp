@@ -24,7 +24,7 @@ constexpr double kGuess = 0.7;         // of the workers: a guess above that say
 constexpr double kUseful = 0.6;        // less is a shared limit
 constexpr int kMeasured = 2;           // intervals before a growth is judged
 constexpr double kSettling = 3;        // intervals until a worker must know its capacity
-constexpr int kFedLong = 4;            // intervals until a trainer that starved counts as fed
+constexpr int kFedLong = 2;            // intervals until a trainer that starved counts as fed
 constexpr int kFewerAtFirst = 2;       // intervals; before any number was found right
 constexpr int kFewerLater = 3;
 constexpr double kDrains = 0.95;      // of the demand: less arrives than is taken,
@@ -161,9 +161,12 @@ bool Autoscaler::measure(const ScaleInput& input) {
   double rate = input.local_rate;
   for (const WorkerSeen& worker : input.workers) rate += worker.rate;
   window_made_ += rate * input.seconds;
-  waiting_ = kForgets * waiting_ + rate * input.seconds - input.taken;
+  // Splits that are made while the trainer does not wait fill the prefetch.
+  const double held_back = rate * input.seconds - input.taken;
+  const bool waits = input.waited > options_.starved * input.seconds;
+  waiting_ = std::max(0.0, kForgets * waiting_ + (waits ? held_back : std::min(held_back, 0.0)));
   const bool balanced =
-      meter_.starved() <= options_.starved || std::abs(waiting_) <= kBalanced * window_made_;
+      meter_.starved() <= options_.starved || waiting_ <= kBalanced * window_made_;
   if (!balanced && ++window_intervals_ < kLongestWindow) return false;
   seen_ = std::exchange(window_, {});
   made_rate_ = std::exchange(window_made_, 0) / std::max(seen_.seconds, 1e-3);
@@ -186,12 +189,13 @@ ScaleDecision Autoscaler::decide(const ScaleInput& input) {
   if (!fresh) return keep("too few splits were taken to tell");
   const bool settled = settled_ > 1 && (view.all_known || settled_ > kSettling);
   if (!settled || view.worker <= 0) return keep("what a worker makes is not known yet");
-  if (meter_.starved() > options_.starved) {
-    fed_for_ = 0;
-    return starving(input, view);
+  if (meter_.starved() > kStarvesHalf) fed_for_ = 0;
+  if (meter_.starved() > options_.starved) return starving(input, view);
+  if (fed_for_ < kFedLong) {
+    enough_ = ++fed_for_;
+    return keep("the trainer was fed for too short a time to tell");
   }
-  const bool begins = measured_ > 0 && ++fed_for_ < kFedLong;
-  return begins ? keep("the trainer was fed for too short a time to tell") : fed(input, view);
+  return fed(input, view);
 }
 
 ScaleDecision Autoscaler::starving(const ScaleInput& input, const View& view) {
@@ -317,7 +321,6 @@ bool Autoscaler::drains(const View& view) {
 ScaleDecision Autoscaler::fed(const ScaleInput& input, const View& view) {
   starving_ = 0;
   idle_ = 0;
-  measured_ = 0;
   gain_.reset();
   search_.reset();
   const double exact = workers_for(meter_.demand(), view);

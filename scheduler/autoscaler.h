@@ -108,7 +108,7 @@ class Autoscaler {
   int settled_ = 0;  // intervals since the last worker came
 
   int measured_ = 0;      // of those, intervals in which the trainer waited
-  int fed_for_ = 0;       // intervals in a row since then in which it did not
+  int fed_for_ = 100;     // intervals in which it did not, since it last waited for long
   double rate_ = 0;       // the mean rate in them
   double local_ = 0;      // the most splits/s that the trainer's own node made
   int starving_ = 0;      // intervals in a row

@@ -105,11 +105,13 @@ class Autoscaler(ClusterScenario):
         self.assertEqual(asked[0], 1, asked)
         self.assertLessEqual(max(asked), 8, asked)
         self.assertIn("0 of 1 worker are here", cluster.trainer.stderr_now())
+        kept = cluster.job.folder / ".forebay/tuner"
+        self.wait_until(lambda: list(kept.glob("workers-*")), 60)
         # A quarter of the demand is what one worker makes.
         self.trainer.demand = 35
         self.assertTrue(self.seen_for(cluster, 90, lambda now: now[-1] <= 2), self.asked(cluster))
         self.stop(cluster)
-        needed = [path.read_text() for path in (cluster.job.folder / ".forebay/tuner").glob("workers-*")]
+        needed = [path.read_text() for path in kept.glob("workers-*")]
         self.assertIn(needed, [[f"{count}\n"] for count in range(1, 7)])
 
     def test_too_many_workers_at_the_start_are_stopped_at_once(self):
