@@ -87,6 +87,7 @@ ScaleDecision Autoscaler::change(std::uint32_t wanted, std::string why) {
   starving_ = 0;
   idle_ = 0;
   draining_ = 0;
+  arrived_.reset();
   fewer_ = 0;
   fewer_for_ = 0;
   most_of_those_ = 0;
@@ -312,8 +313,9 @@ std::uint32_t Autoscaler::floor_for(const View& view) const {
 bool Autoscaler::drains(const View& view) {
   constexpr double kNew = 0.4;
   const double arrived = seen_.arrived / std::max(seen_.seconds, 1e-3);
-  arrived_ = settled_ <= 2 ? arrived : arrived_ + kNew * (arrived - arrived_);
-  const bool short_of = view.busy >= kBusy && arrived_ < kDrains * meter_.demand();
+  const bool begins = !arrived_ || settled_ <= 2;
+  arrived_ = begins ? arrived : *arrived_ + kNew * (arrived - *arrived_);
+  const bool short_of = view.busy >= kBusy && *arrived_ < kDrains * meter_.demand();
   draining_ = short_of && view.here >= *asked_ ? draining_ + 1 : 0;
   return draining_ >= kDrainsLong;
 }

@@ -107,14 +107,14 @@ class Autoscaler {
   MissingWorkers missing_;
   int settled_ = 0;  // intervals since the last worker came
 
-  int measured_ = 0;      // of those, intervals in which the trainer waited
-  int fed_for_ = 100;     // intervals in which it did not, since it last waited for long
-  double rate_ = 0;       // the mean rate in them
-  double local_ = 0;      // the most splits/s that the trainer's own node made
-  int starving_ = 0;      // intervals in a row
-  int idle_ = 0;          // of those, in a row, with workers that had too little to do
-  int draining_ = 0;      // intervals in a row in which less arrived than was taken
-  double arrived_ = 0;    // smoothed splits/s
+  int measured_ = 0;               // of those, intervals in which the trainer waited
+  int fed_for_ = 100;              // intervals in which it did not, since it last waited for long
+  double rate_ = 0;                // the mean rate in them
+  double local_ = 0;               // the most splits/s that the trainer's own node made
+  int starving_ = 0;               // intervals in a row
+  int idle_ = 0;                   // of those, in a row, with workers that had too little to do
+  int draining_ = 0;               // intervals in a row in which less arrived than was taken
+  std::optional<double> arrived_;  // smoothed splits/s
   int fewer_ = 0;         // intervals in a row in which fewer workers would have been enough
   double fewer_for_ = 0;  // their seconds
   std::uint32_t most_of_those_ = 0;
