@@ -267,18 +267,26 @@ struct IdleSplitExecutor final : SplitExecutor, HeadFinder, SplitClientFinder {
   SplitClientRef split_client(const std::string&) override { return {}; }
 };
 
+/// Starts a worker that finds the cluster's head.
+WorkerActor::Ref start_worker(HeadFixture& cluster, IdleSplitExecutor& work,
+                              WorkerOptions options) {
+  work.found = cluster.head;
+  options.name = "w";
+  auto worker = cluster.host.spawn({.name = "worker"}, [options, &work] {
+    return std::make_unique<WorkerActor>(options, work, work, work);
+  });
+  REQUIRE(worker.tell(BeginWorker{}));
+  return worker;
+}
+
 TEST_CASE("a worker sends heartbeats as often as the head asks for", "[scheduler][head]") {
   HeadOptions options;
   options.heartbeat = 20ms;
   HeadFixture cluster(options);
   IdleSplitExecutor work;
-  work.found = cluster.head;
   WorkerOptions slow;
-  slow.name = "w";
   slow.heartbeat = 10s;
-  const auto worker = cluster.host.spawn(
-      {.name = "worker"}, [&] { return std::make_unique<WorkerActor>(slow, work, work, work); });
-  REQUIRE(worker.tell(BeginWorker{}));
+  start_worker(cluster, work, slow);
   for (int i = 0; i < 100; ++i) {
     cluster.host.advance(10ms);
     cluster.host.deliver_all();
@@ -292,13 +300,8 @@ TEST_CASE("a failure without a split number ends the worker's part and names the
           "[scheduler][head]") {
   HeadFixture cluster;
   IdleSplitExecutor work;
-  work.found = cluster.head;
   REQUIRE(cluster.open());
-  WorkerOptions options;
-  options.name = "w";
-  const auto worker = cluster.host.spawn(
-      {.name = "worker"}, [&] { return std::make_unique<WorkerActor>(options, work, work, work); });
-  REQUIRE(worker.tell(BeginWorker{}));
+  const auto worker = start_worker(cluster, work, {});
   cluster.host.deliver_all();
   REQUIRE(worker.tell(WorkOpened{.opening = work.opening, .fingerprint = "f"}));
   cluster.host.deliver_all();
@@ -319,16 +322,12 @@ TEST_CASE("a refused worker gives the reason at the end of the job, and not afte
           "[scheduler][worker]") {
   HeadFixture cluster;
   IdleSplitExecutor work;
-  work.found = cluster.head;
   WorkerOptions options;
-  options.name = "w";
   std::vector<std::string> refused;
   options.on_job_ended = [&](const std::string&, const WorkerStatus& last) {
     refused.push_back(last.job + ": " + last.refused);
   };
-  const auto worker = cluster.host.spawn(
-      {.name = "worker"}, [&] { return std::make_unique<WorkerActor>(options, work, work, work); });
-  REQUIRE(worker.tell(BeginWorker{}));
+  const auto worker = start_worker(cluster, work, options);
   const Error differs{Code::kInvalid, "day_1.tsv differs"};
   for (const auto& id : {std::string("a"), std::string("b")}) {
     OpenJob open;
@@ -566,17 +565,13 @@ TEST_CASE("a worker that was out of reach when its job ended ends when it joins 
           "[scheduler][worker]") {
   HeadFixture cluster;
   IdleSplitExecutor work;
-  work.found = cluster.head;
   REQUIRE(cluster.open());
   WorkerOptions options;
-  options.name = "w";
   std::vector<std::string> ended;
   options.on_job_ended = [&](const std::string&, const WorkerStatus& last) {
     ended.push_back(last.job);
   };
-  const auto worker = cluster.host.spawn(
-      {.name = "worker"}, [&] { return std::make_unique<WorkerActor>(options, work, work, work); });
-  REQUIRE(worker.tell(BeginWorker{}));
+  const auto worker = start_worker(cluster, work, options);
   cluster.host.deliver_all();
   REQUIRE(cluster.status().nodes.size() == 1);
   work.found = {};
