@@ -58,7 +58,6 @@ struct TrainEnd {
   /// process should end without the run's destructor.
   bool at_once = false;
   std::optional<TrainReport> report = {};  ///< Set if there is something to print.
-  std::optional<RankReport> rank = {};     ///< The same of a rank beside rank 0.
 
   static TrainEnd done() { return {}; }
   static TrainEnd stopped(int by) { return {.how = How::kStopped, .signal = by}; }

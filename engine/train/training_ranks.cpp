@@ -129,8 +129,13 @@ void Leading::end(const Status& how, int signal) {
   if (!alone()) leader_->end(how, signal);
 }
 
-FollowRun::FollowRun(JobSpec job, RankEnvironment ranks, StopSource& stop, RunEvents events)
-    : job_(std::move(job)), ranks_(std::move(ranks)), stop_(stop), events_(std::move(events)) {
+FollowRun::FollowRun(JobSpec job, RankEnvironment ranks, StopSource& stop, RunEvents events,
+                     OnTrained on_trained)
+    : job_(std::move(job)),
+      ranks_(std::move(ranks)),
+      stop_(stop),
+      events_(std::move(events)),
+      on_trained_(std::move(on_trained)) {
   job_.trainer.threads = ModelThreads::first(job_, available_cpus(), ranks_.local_size);
 }
 
@@ -181,11 +186,10 @@ TrainEnd FollowRun::follow_to_the_end() {
   events_.announce("rank " + std::to_string(ranks_.rank) + " trained on " +
                    std::to_string(done->rows) + " rows of " + std::to_string(done->batches) +
                    " batches");
+  on_trained_({ranks_.rank, ranks_.size, done->rows, done->batches});
   leader.close();
   const int signal = std::max(done->signal, stop_.signal());
-  TrainEnd end = signal == 0 ? TrainEnd::done() : TrainEnd::stopped(signal).now();
-  end.rank = RankReport{ranks_.rank, ranks_.size, done->rows, done->batches};
-  return end;
+  return signal == 0 ? TrainEnd::done() : TrainEnd::stopped(signal).now();
 }
 
 }  // namespace forebay

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -70,8 +71,13 @@ class Leading {
 /// becomes the model's.
 class FollowRun {
  public:
+  /// Gets what this rank did before the rank disconnects. Rank 0 waits for that (2 s at most), so
+  /// what it prints afterwards is last on an output that all ranks share.
+  using OnTrained = std::function<void(const RankReport&)>;
+
   /// `stop` stops this rank and, through it, all others.
-  FollowRun(JobSpec job, RankEnvironment ranks, StopSource& stop, RunEvents events);
+  FollowRun(JobSpec job, RankEnvironment ranks, StopSource& stop, RunEvents events,
+            OnTrained on_trained);
 
   TrainEnd run();
 
@@ -84,6 +90,7 @@ class FollowRun {
   const RankEnvironment ranks_;
   StopSource& stop_;
   const RunEvents events_;
+  const OnTrained on_trained_;
   const SystemClock clock_;
   std::optional<MetLeader> met_;
   std::unique_ptr<Model> model_;  // destroyed before the ranks

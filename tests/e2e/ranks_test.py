@@ -57,7 +57,8 @@ class Ranks(Scenario):
                 self.assertEqual(first.json[key], alone[key], key)
             self.assertAlmostEqual(first.json["loss"], alone["loss"], delta=1e-5)
             for rank, other in enumerate(others, 1):
-                self.assertEqual((other.json["rank"], other.json["ranks"], other.json["batches"]), (rank, size, first.json["batches"]))
+                self.assertEqual((other.json["rank"], other.json["ranks"], other.json["batches"]),
+                                 (rank, size, first.json["batches"]))
                 self.assertIn(f"rank {rank} trained on {other.json['rows']} rows", other.err)
 
     def test_lists_that_repeat_give_the_losses_of_plain_ones_on_every_rank(self):
@@ -295,6 +296,7 @@ class Ranks(Scenario):
                     "--master_addr", "127.0.0.1", "--master_port", str(free_port())]
         together = self.assert_done(Running(["train", "job.toml", "--json", "--restart"], job.folder,
                                             prefix=launcher).wait())
+        # The ranks share the launcher's output, and rank 0 prints last.
         for key in SAME:
             self.assertEqual(together[key], alone[key], key)
         self.assertAlmostEqual(together["loss"], alone["loss"], delta=1e-5)

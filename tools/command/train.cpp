@@ -63,10 +63,11 @@ Exit run_train(const Invocation& invocation) {
   auto ranks = RankEnvironment::read(std::getenv);
   if (!ranks) return Exit::refused(ranks.error());
   if (*ranks && (*ranks)->rank != 0) {
-    FollowRun run(std::move(*job), **ranks, StopRequest::source(), terminal_events());
-    const TrainEnd end = run.run();
-    if (end.rank && invocation.has("--json")) print_json(json_of(*end.rank));
-    return ended(end, invocation);
+    FollowRun run(std::move(*job), **ranks, StopRequest::source(), terminal_events(),
+                  [&invocation](const RankReport& rank) {
+                    if (invocation.has("--json")) print_json(json_of(rank));
+                  });
+    return ended(run.run(), invocation);
   }
   const auto guarded = guard_inputs(inputs_of(*job), outputs_of(*job, "train"), print_message);
   if (!guarded) return Exit::refused(guarded.error());
