@@ -86,9 +86,10 @@ class Symmetric(Scenario):
         failed = self.start(job, self.slurm(0, 2), "--set", 'dataset.paths=["none-*.tsv"]')
         failed.communicate(timeout=30)
         self.assertEqual(failed.returncode, 2)
-        after_a_failure = self.start(job, self.slurm(1, 2), "--set", "run.stall_fail=12s")
-        _, err = after_a_failure.communicate(timeout=60)
-        self.assertEqual(after_a_failure.returncode, 1, err)
+        after_a_refusal = self.start(job, self.slurm(1, 2))
+        _, err = after_a_refusal.communicate(timeout=60)
+        self.assertEqual(after_a_refusal.returncode, 2, err)
+        self.assertIn("rank 0 ended with exit status 2", err)
 
     def test_without_a_launcher_it_is_refused(self):
         job = self.made()

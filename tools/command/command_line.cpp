@@ -184,7 +184,7 @@ Exit run_command_line(const std::vector<std::string>& words) {
   if (!invocation) return Exit::refused(invocation.error());
   Exit exit = command.run(*invocation);
   print_stop(*invocation, exit);
-  if (exit.status == 0) launch.tell();
+  launch.tell(exit.status);
   return exit;
 }
 

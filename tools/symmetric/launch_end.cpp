@@ -2,9 +2,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "core/base/whole_file.h"
+#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {
@@ -30,8 +32,17 @@ void LaunchEnd::hand_over() const {
   ::setenv(kFileVariable, path_.c_str(), 1);
 }
 
-bool LaunchEnd::has_come(std::chrono::nanoseconds waited) const {
-  return waited >= kSettled && read_whole(path_, kMostBytes).value_or("") == id_ + "\n";
+std::optional<int> LaunchEnd::status(std::chrono::nanoseconds waited) const {
+  if (waited < kSettled) return std::nullopt;
+  const std::string written = read_whole(path_, kMostBytes).value_or("");
+  const std::string id = id_ + "\n";
+  std::string_view line = written;
+  if (!line.starts_with(id)) return std::nullopt;
+  line.remove_prefix(id.size());
+  if (!line.ends_with('\n')) return std::nullopt;
+  line.remove_suffix(1);
+  const auto status = parse_count(line);
+  return status && *status <= 255 ? std::optional(static_cast<int>(*status)) : std::nullopt;
 }
 
 LaunchEnd LaunchEnd::handed_over() {
@@ -48,8 +59,9 @@ LaunchEnd LaunchEnd::handed_over() {
 }
 
 // Without the file the others wait for a head until they give up.
-void LaunchEnd::tell() const {
-  if (!id_.empty()) static_cast<void>(replace_whole(path_, id_ + "\n", Sync::kNo));
+void LaunchEnd::tell(int status) const {
+  if (id_.empty()) return;
+  static_cast<void>(replace_whole(path_, id_ + "\n" + std::to_string(status) + "\n", Sync::kNo));
 }
 
 }  // namespace forebay

@@ -86,11 +86,17 @@ Exit join(const JobSpec& job, const LaunchedProcess& placement, std::uint16_t po
   point.port = port;
   point.patience = job.run.stall_fail;
   const LaunchEnd end(placement, job.run.dir);
+  std::optional<int> status;
   auto address = await_head(point, [&](std::chrono::nanoseconds waited) {
-    return StopRequest::requested() || end.has_come(waited);
+    status = end.status(waited);
+    return StopRequest::requested() || status;
   });
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!address) return Exit::failed(address.error());
+  if (status.value_or(0) != 0) {
+    return {*status, "rank 0 ended with exit status " + std::to_string(*status) +
+                         " before this process found its head; look at what rank 0 said"};
+  }
   if (address->empty()) {
     print_message("symmetric-run: rank 0 has ended its run already; nothing is left to do here");
     return Exit::done();
