@@ -37,7 +37,7 @@ class ActorsOnOtherProcesses(ActorScenario):
         self.assertEqual(one.do("spawn", "c", 7), "done")
         self.assertEqual(one.do("total", "c"), "7")
         ends = Running(["status", "--join", self.head.address], self.folder).wait(30)
-        self.assertIn("1 actors on 1 nodes", ends.out)
+        self.assertIn("1 actor on 1 node", ends.out)
         self.nodes["n1"].signal(signal.SIGTERM)
         self.assertEqual(self.nodes.pop("n1").wait(20).status, 143)
 

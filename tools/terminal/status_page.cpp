@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/text/printable.h"
+#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "tools/inspect/text_table.h"
 
@@ -30,6 +31,12 @@ std::uint64_t count(const Json& json, const char* key) {
 }
 
 std::string counted(const Json& json, const char* key) { return format_count(count(json, key)); }
+
+/// Returns `1 row`, `1,200 rows`.
+std::string counted(const Json& json, const char* key, std::string_view one,
+                    std::string_view many = {}) {
+  return format_counted(count(json, key), one, many);
+}
 
 /// Returns `2 GiB of 4 GiB`.
 std::string of_limit(const Json& json, const char* used, const char* limit) {
@@ -70,15 +77,15 @@ std::string run_lines(const Json& before, const Json& now) {
   const double waited = number(now, "waited_seconds") - number(before, "waited_seconds");
   std::string page =
       text(now, "command") + ", " + format_number(number(now, "seconds"), 0) + " s: ";
-  page += counted(now, "rows") + " rows, " + counted(now, "batches") + " batches, ";
+  page += counted(now, "rows", "row") + ", " + counted(now, "batches", "batch", "batches") + ", ";
   page += format_count(static_cast<std::uint64_t>(time > 0 ? std::max(rows / time, 0.0) : 0)) +
           " rows/s; the trainer waited " + percent(waited, time) + " of the time\n";
   page += "memory " + of_limit(now, "memory_bytes", "memory_limit_bytes") + "; ready " +
           of_limit(now, "prefetch_bytes", "prefetch_capacity_bytes") + " in " +
-          counted(now, "prefetch_batches") + " batches; on their way " +
+          counted(now, "prefetch_batches", "batch", "batches") + "; on their way " +
           of_limit(now, "window_bytes", "window_capacity_bytes") + "\n";
   if (const std::string last = text(now, "last_decision"); !last.empty()) {
-    page += "tuner: " + counted(now, "decisions") + " decisions; " + last + "\n";
+    page += "tuner: " + counted(now, "decisions", "decision") + "; " + last + "\n";
   }
   return page;
 }
@@ -97,7 +104,7 @@ void append_stages(const Json& before, const Json& now, std::string& page) {
     const double lived = busy + input + output;
     rows.push_back({text(stage, "name"), counted(stage, "actors"), percent(busy, lived),
                     percent(input, lived), percent(output, lived),
-                    counted(stage, "queued_splits") + " splits, " +
+                    counted(stage, "queued_splits", "split") + ", " +
                         format_size(count(stage, "queued_bytes"))});
   }
   append_table(rows, page);
@@ -139,7 +146,7 @@ void append_cluster(const Json& now, std::string& page) {
 
 void append_actors(const Json& now, std::string& page) {
   if (count(now, "num_actors") == 0) return;
-  page += counted(now, "num_actors") + " actors on " + counted(now, "actor_nodes") + " nodes\n";
+  page += counted(now, "num_actors", "actor") + " on " + counted(now, "actor_nodes", "node") + "\n";
   std::vector<Row> rows = {
       {"actor", "type", "node", "state", "busy", "waiting", "restarts", "crashes"}};
   for (const Json& actor : list(now, "actors")) {
