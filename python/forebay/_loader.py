@@ -60,6 +60,15 @@ def _plain(value: Any) -> Any:
     return value.item() if is_numpy_scalar else value
 
 
+def _state_text(state: Mapping[str, Any]) -> str:
+    if not isinstance(state, Mapping):
+        raise ConfigError(f"load_state_dict: a {type(state).__name__} is no state; give what state_dict() returned")
+    try:
+        return json.dumps({key: _plain(value) for key, value in state.items()})
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"load_state_dict: this is not what state_dict() returned: {error}") from None
+
+
 def _table_of(transform: Any) -> dict[str, Any]:
     """A transform as the table of a job's [[transform]]."""
     if isinstance(transform, PythonTransform):
@@ -193,7 +202,7 @@ class Loader:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from a state, of this job, whatever wrote it. ConfigError: it is another job's; nothing changed."""
-        text = json.dumps({key: _plain(value) for key, value in state.items()})
+        text = _state_text(state)
         if not self._reader.has_begun:
             self._reader.resume(text)
             return

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._errors import ConfigError
+
 if TYPE_CHECKING:
     from ._core import Array, Batch
 
@@ -28,6 +30,9 @@ def to_torch(batch: Batch, device: Any = None) -> dict[str, Any]:
     arrays = _arrays(batch)
     if device is None or torch.device(device).type == "cpu":
         return {name: torch.from_dlpack(array) for name, array in arrays.items()}
+    if torch.device(device).type == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(f"batch.torch({device!r}): PyTorch finds no CUDA device here; leave the device out for tensors "
+                          "on the CPU")
     memory = batch._memory
     there = torch.from_dlpack(memory).pin_memory().to(device, non_blocking=True)
     tensors = {}

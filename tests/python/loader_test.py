@@ -401,6 +401,15 @@ class Failures(Loading):
         with self.assertRaisesRegex(forebay.Error, "the loader is closed: its job can no longer be opened"):
             loader.load_state_dict(state)
 
+    def test_what_is_no_state_is_refused_and_the_loader_goes_on(self):
+        loader = self.open()
+        batches = iter(loader)
+        first = next(batches).index
+        for nothing in (None, [], "state", {"epoch": object()}, {"epoch": {1, 2}}):
+            with self.assertRaisesRegex(forebay.ConfigError, "load_state_dict: .*state_dict()"):
+                loader.load_state_dict(nothing)
+        self.assertEqual(next(batches).index, first + 1)
+
     def test_a_damaged_file_is_a_data_error_again_at_each_loop(self):
         with self.open() as loader:
             next(iter(loader))

@@ -35,6 +35,12 @@ class Torch(Scenario):
             self.assertEqual(tensors["dense"].dtype, torch.float32)
             self.assertEqual(tensors["lengths"].dtype, torch.int32)
 
+    def test_a_device_that_is_not_there_is_named(self):
+        if torch.cuda.is_available():
+            self.skipTest("PyTorch has a CUDA device here")
+        with forebay.Loader(self.path) as loader, self.assertRaisesRegex(forebay.ConfigError, "no CUDA device"):
+            next(iter(loader)).torch("cuda")
+
     def test_a_tensor_that_is_written_changes_nobody_elses_batch(self):
         with forebay.Loader(self.path) as loader, forebay.Loader(self.path) as other:
             for batch, untouched in zip(loader, other):
