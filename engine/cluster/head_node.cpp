@@ -112,6 +112,8 @@ Result<scheduler::ClusterStatus> HeadLook::look(std::chrono::nanoseconds patienc
       if (answer) return answer;
       why = " (" + answer.error().message + ")";
       if (answer.error().code != Code::kNotFound) break;
+    } else {
+      why = net_->trouble();
     }
     static_cast<void>(Latch().wait_for(kRetryInterval));
   } while (clock_.now() < until);

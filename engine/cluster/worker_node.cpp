@@ -118,7 +118,8 @@ void WorkerNode::look(const std::function<bool()>& stopped) {
   end_with(fail(Code::kUnavailable,
                 "no head answers at " + options_.join +
                     "; is the trainer running, is it the right address, and does --keys "
-                    "name the job's keys?"));
+                    "name the job's keys?" +
+                    net_->trouble()));
 }
 
 // Whether the head has not taken this worker as a member for `patience`, for example since another

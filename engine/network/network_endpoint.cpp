@@ -51,7 +51,6 @@ Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& op
   transport.heartbeat = std::chrono::duration_cast<std::chrono::milliseconds>(options.heartbeat);
   transport.lost_after = options.lost_after;
   transport.received = options.received;
-  transport.say = options.say;
   transport.kept_descriptors = kept_descriptors(descriptor_limit());
   if (!options.keys.empty()) {
     auto keys = CurveKeys::read(options.keys);
@@ -60,6 +59,10 @@ Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& op
   }
   auto end = std::unique_ptr<NetworkEndpoint>(
       new NetworkEndpoint());  // NOLINT: the constructor is private.
+  transport.say = [&trouble = end->trouble_, say = options.say](const std::string& words) {
+    trouble.change([&](std::string& last) { last = words; });
+    if (say) say(words);
+  };
   end->has_keys_ = transport.keys.has_value();
   end->transport_ = ZmqTransport::make(std::move(transport), clock);
   ActorSystem::Options actors;
@@ -76,6 +79,11 @@ Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& op
   end->node_->subscribe(registry);
   end->node_->start();
   return end;
+}
+
+std::string NetworkEndpoint::trouble() const {
+  return trouble_.change(
+      [](const std::string& last) { return last.empty() ? last : " (" + last + ")"; });
 }
 
 NetworkEndpoint::~NetworkEndpoint() {

@@ -73,6 +73,10 @@ class NetworkEndpoint {
     return peer == PeerId::kNone ? Ref() : node_->actor<Ref>(peer, name);
   }
 
+  /// Why an address that this endpoint connects to is not reached, as far as the peer or the
+  /// connection told: " (…)", to be added to a message; "": nothing is known.
+  std::string trouble() const;
+
   ActorSystem& actors() { return *actors_; }
   Node& node() { return *node_; }
 
@@ -87,6 +91,7 @@ class NetworkEndpoint {
   NetworkEndpoint() = default;
 
   bool has_keys_ = false;
+  mutable Synchronized<std::string> trouble_;  // the newest sentence of the transport
   PeerRegistry::Table table_;
   std::unique_ptr<ZmqTransport> transport_;
   std::unique_ptr<ActorSystem> actors_;

@@ -384,11 +384,15 @@ class Bounds(ClusterScenario):
         cluster = Cluster(self, job, local=False, keys="keys")
         cluster.worker("--keys", "others", "--patience", "3s", name="stranger")
         stranger = cluster.workers.pop("stranger")
+        asked = harness.Running(["status", "--join", cluster.address], job.folder).wait()
+        self.assert_refused(asked, 1, "no head answers", "uses keys")
         cluster.worker("--keys", "keys", name="friend")
         finished, _ = cluster.finish()
         result = self.assert_same_run(finished, digest, 40000)
         self.assertEqual(set(result["rows_by_node"]), {"friend"}, finished)
-        self.assertEqual(stranger.wait(30).status, 1)
+        ended = stranger.wait(30)
+        self.assertEqual(ended.status, 1)
+        self.assertRegex(ended.err.splitlines()[-1], "no head answers at .* a job does that has no keys or another server.key")
 
     def test_a_job_leaves_no_process_or_file_behind(self):
         job = self.work(epochs=1)

@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/net/wire_header.h"
 #include "core/wire/heartbeat.h"
@@ -41,6 +42,36 @@ PolledSocket dial(zmq::context_t& context, const HostPort& to, const ZmqTranspor
   return made;
 }
 
+/// Connections in a row that end before a session begins, without a reason, are no accident.
+constexpr int kClosedEarly = 8;
+
+/// `status` is that of ZeroMQ's authentication protocol (RFC 27/ZAP).
+std::string why_denied(int status) {
+  constexpr int kDenied = 400;
+  if (status != kDenied) {
+    return "it cannot check this node's key now (status " + std::to_string(status) + ")";
+  }
+  return "its folder clients/ does not list this node's key: add this node's client.key there, or "
+         "use the keys of that job";
+}
+
+/// `reason` is one of ZMQ_PROTOCOL_ERROR_….
+std::string why_misunderstood(int reason, bool has_keys) {
+  if (reason != ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH) {
+    return "what listens there breaks ZeroMQ's protocol, so it is no job";
+  }
+  return has_keys
+             ? "it has no keys and this node has: use keys on both or on neither"
+             : "it uses keys and this node has none: name the job's keys (--keys, cluster.keys)";
+}
+
+std::string why_closed_early(bool has_keys) {
+  return std::string("it closes each connection at once, ") +
+         (has_keys ? "as a job does that has no keys or another server.key"
+                   : "so what listens there may be no job, or one that uses keys (--keys, "
+                     "cluster.keys)");
+}
+
 }  // namespace
 
 void ZmqDialer::connect(zmq::context_t& context, Time now) {
@@ -56,6 +87,9 @@ void ZmqDialer::connect(zmq::context_t& context, Time now) {
                    .sequence = in_nanoseconds(options_.heartbeat)});
     };
     sockets_.emplace(std::array{lane(0), lane(1)});
+    monitor_.emplace(context, (*sockets_)[0].socket, "dialer-" + std::to_string(session_),
+                     ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                         ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
   } catch (const zmq::error_t&) {
     give_up(now);  // No free descriptor, or the name does not resolve now; a later try may work.
   }
@@ -63,6 +97,7 @@ void ZmqDialer::connect(zmq::context_t& context, Time now) {
 
 void ZmqDialer::give_up(Time now) {
   const bool was_up = std::exchange(up, false);
+  monitor_.reset();
   sockets_.reset();
   if (was_up) pause_ = Time(0);
   next_connect_ = now + pause_;
@@ -71,7 +106,33 @@ void ZmqDialer::give_up(Time now) {
 
 bool ZmqDialer::accepted(std::size_t lane) {
   accepted_[lane] = true;
-  return accepted_[0] && accepted_[1];
+  if (!accepted_[0] || !accepted_[1]) return false;
+  refused_.clear();
+  closed_early_ = 0;
+  zmq_socket_monitor((*sockets_)[0].socket.handle(), nullptr, 0);
+  monitor_.reset();
+  return true;
+}
+
+void ZmqDialer::refused(const std::string& why) {
+  if (why.empty() || std::exchange(refused_, why) == why || !options_.say) return;
+  options_.say(address_ + " refuses this node for now: " + why +
+               "; this node tries again and again");
+}
+
+void ZmqDialer::read_monitor() {
+  if (!monitor_) return;
+  const bool has_keys = options_.keys.has_value();
+  while (const auto event = monitor_->next()) {
+    if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
+      refused(why_denied(event->value));
+    } else if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
+      refused(why_misunderstood(event->value, has_keys));
+    } else {
+      ++closed_early_;
+    }
+  }
+  if (closed_early_ >= kClosedEarly && refused_.empty()) refused(why_closed_early(has_keys));
 }
 
 }  // namespace forebay

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include <zmq.hpp>
 
 #include "core/net/host_port.h"
+#include "core/net/zmq/zmq_monitor.h"
 #include "core/net/zmq/zmq_socket.h"
 #include "core/net/zmq/zmq_transport.h"
 
@@ -32,11 +32,12 @@ class ZmqDialer {
   /// Closes the sockets; reconnects after a pause that grows with each consecutive failure.
   void give_up(Time now);
 
-  /// Records why the peer refused the session; returns true if the reason differs from the last
-  /// one.
-  bool was_refused(const std::string& why) {
-    return !why.empty() && std::exchange(refused_, why) != why;
-  }
+  /// Tells the user why there is no session, if the reason differs from the last one.
+  void refused(const std::string& why);
+
+  /// Reads the events of the connection, and tells the user why the peer does not accept it: keys
+  /// that differ, or something else that listens there.
+  void read_monitor();
 
   bool connecting() const { return sockets_.has_value() && !up; }
   bool due(Time now) const { return !sockets_ && now >= next_connect_; }
@@ -48,6 +49,8 @@ class ZmqDialer {
   /// Records that the listener accepted `lane`; returns true if it has accepted both lanes.
   bool accepted(std::size_t lane);
 
+  /// Null unless a session is about to begin.
+  PolledSocket* monitor() { return monitor_ ? &monitor_->socket() : nullptr; }
   PolledSocket* socket(std::size_t lane) { return sockets_ ? &(*sockets_)[lane] : nullptr; }
   std::uint64_t session() const { return session_; }
   const std::string& address() const { return address_; }
@@ -59,12 +62,14 @@ class ZmqDialer {
   const HostPort parts_;
   const ZmqTransport::Options& options_;
   std::optional<std::array<PolledSocket, 2>> sockets_;
+  std::optional<ZmqMonitor> monitor_;  // of the first socket, until the peer has accepted both
   std::array<bool, 2> accepted_{};
   std::uint64_t session_ = 0;
   Time tried_at_{0};
   Time next_connect_{0};
   Time pause_{0};
-  std::string refused_;  // the reason, at the last try that was refused
+  std::string refused_;   // the last reason that was told since a session
+  int closed_early_ = 0;  // connections since a session that ended before one, without a reason
 };
 
 }  // namespace forebay

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -67,7 +66,9 @@ ZmqListener::ZmqListener(zmq::context_t& context, int fd, std::string address,
       listening_(fd),
       address_(std::move(address)),
       router_(context, zmq::socket_type::router),
-      monitor_(context, zmq::socket_type::pair) {
+      monitor_(context, router_.socket, "listener-" + std::to_string(fd),
+               ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
+                   ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
   set_usual_options(router_.socket, options);
   router_.socket.set(zmq::sockopt::router_mandatory, true);
   // A dialer whose connection broke connects a lane again by itself. Where this side has not
@@ -79,13 +80,6 @@ ZmqListener::ZmqListener(zmq::context_t& context, int fd, std::string address,
     router_.socket.set(zmq::sockopt::curve_secretkey, *options.keys->server_secret);
     router_.socket.set(zmq::sockopt::zap_domain, "forebay");
   }
-  const std::string events = "inproc://listener-" + std::to_string(fd);
-  constexpr int kEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
-                          ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
-  if (zmq_socket_monitor(router_.socket.handle(), events.c_str(), kEvents) != 0)
-    throw zmq::error_t();
-  monitor_.socket.set(zmq::sockopt::linger, 0);
-  monitor_.socket.connect(events);
   if (zmq_setsockopt(router_.socket.handle(), ZMQ_USE_FD, &fd, sizeof(fd)) != 0)
     throw zmq::error_t();
   router_.socket.bind("tcp://" + address_);
@@ -105,24 +99,17 @@ void ZmqListener::resume_listening() {
 
 bool ZmqListener::read_monitor(Time now) {
   bool read = false;
-  Parts parts;
-  while (receive(monitor_, 2, parts) == ReceiveResult::kMessage) {
+  while (const auto event = monitor_.next()) {
     read = true;
-    std::uint16_t event = 0;
-    std::int32_t fd = -1;
-    if (parts[0].size() < sizeof(event) + sizeof(fd)) continue;
-    const auto* bytes = static_cast<const std::byte*>(parts[0].data());
-    std::memcpy(&event, bytes, sizeof(event));
-    std::memcpy(&fd, bytes + sizeof(event), sizeof(fd));
-    if (event == ZMQ_EVENT_ACCEPTED) {
-      connections_[fd] = {.since = now};
+    if (event->kind == ZMQ_EVENT_ACCEPTED) {
+      connections_[event->value] = {.since = now};
       ++accepted_;
-    } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
-      if (const auto found = connections_.find(fd); found != connections_.end()) {
+    } else if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+      if (const auto found = connections_.find(event->value); found != connections_.end()) {
         found->second.shaken = true;
       }
     } else {
-      connections_.erase(fd);
+      connections_.erase(event->value);
     }
   }
   return read;

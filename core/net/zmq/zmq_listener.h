@@ -10,6 +10,7 @@
 
 #include "core/base/open_files.h"
 #include "core/net/host_port.h"
+#include "core/net/zmq/zmq_monitor.h"
 #include "core/net/zmq/zmq_socket.h"
 #include "core/net/zmq/zmq_transport.h"
 
@@ -67,7 +68,7 @@ class ZmqListener {
   ZmqListener& operator=(const ZmqListener&) = delete;
 
   PolledSocket& router() { return router_; }
-  PolledSocket& monitor() { return monitor_; }
+  PolledSocket& monitor() { return monitor_.socket(); }
   const std::string& address() const { return address_; }
 
   /// Reads the monitor's events about new and closed connections; returns true if there were any.
@@ -103,7 +104,7 @@ class ZmqListener {
   const int listening_;  // ZeroMQ owns and closes it.
   const std::string address_;
   PolledSocket router_;
-  PolledSocket monitor_;
+  ZmqMonitor monitor_;
   DescriptorRoom room_{options_.kept_descriptors};
   std::size_t accepted_ = 0;  // since the last call of limit_unauthenticated
   bool closed_ = false;

@@ -251,10 +251,7 @@ void ZmqSessions::take_bye(const Source& source, const WireHeader& header,
     return end(session, {Code::kUnavailable, "the peer ended the session: " + text}, false);
   }
   if (source.dialer != nullptr && source.dialer->session() == header.session) {
-    if (source.dialer->was_refused(text) && options_.say) {
-      options_.say(source.dialer->address() + " refuses this node for now: " + text +
-                   "; this node tries again and again");
-    }
+    source.dialer->refused(text);
     source.dialer->give_up(now_);
   }
 }

@@ -64,6 +64,7 @@ void ZmqSockets::begin_turn(Time now) {
       listener->limit_unauthenticated(now, sessions_.counts());
     }
   }
+  for (const auto& dialer : dialers_) dialer->read_monitor();
   if (zap_) zap_->serve(now);
   source_ = 0;
   received_ = 0;
@@ -104,6 +105,7 @@ void ZmqSockets::each_socket(Visitor visit) {
     visit(listener->monitor(), true);
   }
   for (const auto& dialer : dialers_) {
+    if (dialer->monitor() != nullptr) visit(*dialer->monitor(), true);
     for (std::size_t lane = 0; lane < 2; ++lane) {
       PolledSocket* polled = dialer->socket(lane);
       if (polled != nullptr) visit(*polled, dialer->readable(lane));

@@ -145,6 +145,8 @@ class Cluster::Running {
         const auto answer = forebay::ask(head, QueryActors{}, kHeadPatience).wait();
         if (answer) return {};
         why = " (" + answer.error().message + ")";
+      } else {
+        why = net_->trouble();
       }
       static_cast<void>(Latch().wait_for(kJoinAgain));
     } while (clock_.now() < until);

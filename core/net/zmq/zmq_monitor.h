@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <zmq.hpp>
+
+#include "core/net/zmq/zmq_socket.h"
+
+namespace forebay {
+
+/// An event of a connection, as zmq_socket_monitor() defines it.
+struct MonitorEvent {
+  int kind = 0;            ///< ZMQ_EVENT_….
+  std::int32_t value = 0;  ///< A descriptor, an errno or a reason, which depends on the kind.
+};
+
+/// The events of the connections of one socket. Must be used by the socket's thread.
+class ZmqMonitor {
+ public:
+  /// `name` is unique within the context. Throws as cppzmq does.
+  ZmqMonitor(zmq::context_t& context, zmq::socket_t& watched, const std::string& name, int events);
+
+  /// The next event, if there is one.
+  std::optional<MonitorEvent> next();
+
+  PolledSocket& socket() { return socket_; }
+
+ private:
+  PolledSocket socket_;
+};
+
+}  // namespace forebay
