@@ -157,8 +157,9 @@ void StoreClient::run() {
       posts.swap(posts_);
     }
     for (const Post& each : posts) each();
-    plan_due(clock_.now());
-    loop_->turn(gathered_.empty() ? kLong : next_plan(clock_.now()));
+    const auto now = clock_.now();
+    plan_due(now);
+    loop_->turn(gathered_.empty() ? kLong : next_plan(now));
   }
 }
 

@@ -161,7 +161,7 @@ int TransferLoop::socket_action(curl_socket_t socket, int events) {
 void TransferLoop::turn(Time most) {
   start_waiting(clock_.now());
   const Time begin = clock_.now();
-  const Time wait = std::clamp(next_due(begin) - begin, Time{0}, most);
+  const Time wait = std::clamp(next_due(begin) - begin, Time{0}, std::max(most, Time{0}));
   constexpr int kMostEvents = 64;
   std::array<epoll_event, kMostEvents> events{};
   const auto whole = std::chrono::ceil<std::chrono::milliseconds>(wait);

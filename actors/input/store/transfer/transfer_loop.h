@@ -52,7 +52,8 @@ class TransferLoop {
   void drop(const std::function<bool(Fetch&)>& drop);
   /// Calls `visit` with each fetch.
   void for_each(const std::function<void(Fetch&)>& visit);
-  /// Waits for something to do, `most` at most, and does it.
+  /// Waits for something to do, `most` at most, and does it. Does not wait if `most` is over, which
+  /// a time computed from an earlier look at the clock may be.
   void turn(std::chrono::nanoseconds most);
   /// Ends the wait of turn().
   void wake() const;
