@@ -1,5 +1,6 @@
 #include "actors/quarantine.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -27,12 +28,34 @@ Result<std::unique_ptr<Quarantine>> Quarantine::open(Options options, Begin begi
                                     "remove it, or set run.dir to another folder");
   }
   if (begin == Begin::kResumed) {
+    if (auto status = opened->remove_half_line(); !status) return pass(status);
     opened->read_known();
     return opened;
   }
   std::filesystem::remove(opened->options_.path, error);
   if (error) return fail(Code::kUnavailable, opened->options_.path + ": " + error.message());
   return opened;
+}
+
+// A full disk or a kill leaves half of a line at the file's end. Its row would count as known, and
+// the next row would continue the line.
+Status Quarantine::remove_half_line() const {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(options_.path, error);
+  if (error) return {};  // There is no file.
+  const std::uintmax_t from = bytes - std::min<std::uintmax_t>(bytes, kMostLineBytes);
+  std::string end(static_cast<std::size_t>(bytes - from), '\0');
+  std::ifstream file(options_.path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(from));
+  file.read(end.data(), static_cast<std::streamsize>(end.size()));
+  const std::size_t newline = end.rfind('\n');
+  if (newline != std::string::npos) {
+    std::filesystem::resize_file(options_.path, from + newline + 1, error);
+  } else if (from == 0) {  // Else a line is longer than those of a run.
+    std::filesystem::remove(options_.path, error);
+  }
+  return error ? Status(fail(Code::kUnavailable, options_.path + ": " + error.message()))
+               : Status();
 }
 
 // A run keeps at most the allowed rows and the one that exceeded the limit, and writes no line

@@ -45,6 +45,7 @@ class Quarantine {
   };
 
   explicit Quarantine(Options options) : options_(std::move(options)), count_(options_.already) {}
+  Status remove_half_line() const;
   void read_known();
   Status write(const BadRow& row);
   Error too_many(const BadRow& row) const;

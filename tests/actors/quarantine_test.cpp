@@ -111,4 +111,18 @@ TEST_CASE("a resumed quarantine goes on counting and writes no row twice", "[act
   CHECK(place.content() == before + "day_1\t50\t6\t39 tabs wanted\tc\n");
 }
 
+TEST_CASE("a resumed quarantine removes half a line, and its row is written again",
+          "[actors][quarantine]") {
+  Place place;
+  REQUIRE(
+      place.open(9, Quarantine::Begin::kFresh)->add({bad_row(0, 20, "a"), bad_row(1, 20, "b")}));
+  const std::string before = place.content();
+  const std::size_t kept = GENERATE(0, 1, 36, 40, 60, 72);  // up to the last byte but one
+  REQUIRE(kept + 1 < before.size());
+  std::filesystem::resize_file(place.path(), kept);
+  const auto resumed = place.open(9, Quarantine::Begin::kResumed, 2);
+  REQUIRE(resumed->add({bad_row(0, 20, "a"), bad_row(1, 20, "b")}));
+  CHECK(place.content() == before);
+}
+
 }  // namespace forebay
