@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/format/parquet/page_sum.h"
+#include "core/base/text/mib.h"
 
 namespace forebay::parquet {
 namespace {
@@ -12,6 +13,7 @@ constexpr std::int32_t kDataPage = 0;
 constexpr std::int32_t kDictionaryPage = 2;
 constexpr std::int32_t kDataPageV2 = 3;
 constexpr std::size_t kLeastPage = std::size_t{16} << 20;  // of this size, any memory is enough
+constexpr std::size_t kPagesInMemory = 8;                  // of the largest size that is read
 
 std::string bytes_text(std::int64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
@@ -49,12 +51,14 @@ bool PageReader::check_sum(const PageHeader& header, std::span<const char> body)
 }
 
 bool PageReader::fits_memory(std::size_t bytes) {
-  const std::size_t most = std::max(kLeastPage, unpacked_.pool().budget().limit() / 8);
-  return bytes <= most ||
-         refuse("a page of " + bytes_text(static_cast<std::int64_t>(bytes)) +
+  const std::size_t limit = unpacked_.pool().budget().limit();
+  const std::size_t most = std::max(kLeastPage, limit / kPagesInMemory);
+  if (bytes <= most) return true;
+  const std::size_t missing = bytes * kPagesInMemory - std::min(limit, bytes * kPagesInMemory);
+  return refuse("a page of " + bytes_text(static_cast<std::int64_t>(bytes)) +
                 " once decompressed, more than an eighth of the memory for the pipeline (" +
-                bytes_text(static_cast<std::int64_t>(most)) +
-                "); raise pipeline.memory or write smaller pages");
+                bytes_text(static_cast<std::int64_t>(most)) + "); raise pipeline.memory by " +
+                in_mib(missing) + " or write smaller pages");
 }
 
 bool PageReader::unpack(std::span<const char> packed, std::size_t size, bool is_packed,

@@ -119,7 +119,8 @@ TEST_CASE("a compressed page is unpacked within the memory of the run", "[actors
         "a page's SNAPPY does not give its 9 bytes");
   one.limits.page_bytes = std::size_t{1} << 30;
   CHECK_THAT(one.read(header_of(0, 17 << 20, 4), 5, data_part(1), "abcd"),
-             Catch::Contains("more than an eighth of the memory for the pipeline"));
+             Catch::Contains("more than an eighth of the memory for the pipeline (16777216 bytes); "
+                             "raise pipeline.memory by 72 MiB or write smaller pages"));
 }
 
 TEST_CASE("the values of a column's pages are counted, without its dictionary",
