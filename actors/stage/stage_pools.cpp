@@ -132,7 +132,8 @@ StagePools::StagePools(Options options)
       stages_(options_.inputs.plan.stages()),
       fused_(stages_.size()),
       file_names_(file_names_of(options_.inputs.dataset)),
-      transform_context_{options_.inputs.buffers, options_.inputs.seed, file_names_},
+      transform_context_{options_.inputs.buffers, options_.inputs.seed, file_names_, nullptr,
+                         options_.inputs.dataset.format().units() != nullptr},
       wanted_(stages_.size()),
       joined_(stages_.size()),
       decode_(static_cast<std::size_t>(

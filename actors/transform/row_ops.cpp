@@ -106,6 +106,7 @@ class SpinStep final : public TransformPlan::Step {
     const double seconds = 1e-6 * microseconds_ * static_cast<double>(run.columns.rows);
     const double start = in_seconds(thread_cpu_time());
     while (in_seconds(thread_cpu_time()) - start < seconds) {
+      if (run.is_cancelled()) return run.cancelled();
     }
     return {};
   }

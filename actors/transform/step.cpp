@@ -102,6 +102,12 @@ StepFacts facts_of(ColumnKind kind, const ColumnTarget& target) {
           .inflates = target.from != target.to};
 }
 
+bool StepRun::is_cancelled() const {
+  return context.actor != nullptr && context.actor->cancelled && context.actor->cancelled();
+}
+
+Status StepRun::cancelled() { return fail(Code::kUnavailable, "stopped"); }
+
 std::string StepRun::row_name(std::size_t row) const {
   if (columns.origins == nullptr || row >= columns.rows) {
     return "row " + std::to_string(row) + " of a split";
@@ -110,7 +116,8 @@ std::string StepRun::row_name(std::size_t row) const {
   const auto& files = context.files;
   const std::string file =
       origin.file() < files.size() ? files[origin.file()] : "file " + std::to_string(origin.file());
-  return file + ", row at byte " + std::to_string(origin.offset());
+  return file + (context.numbers_rows ? ", row " : ", row at byte ") +
+         std::to_string(origin.offset()) + (context.numbers_rows ? " (from 0)" : "");
 }
 
 // Rows of a split come from all over the dataset: the range is that of the first row's file.
@@ -131,7 +138,8 @@ std::string StepRun::rows_name(std::size_t first, std::size_t count) const {
   }
   const std::string name =
       file < context.files.size() ? context.files[file] : "file " + std::to_string(file);
-  return name + ", rows at bytes " + std::to_string(low) + " to " + std::to_string(high) +
+  return name + (context.numbers_rows ? ", rows " : ", rows at bytes ") + std::to_string(low) +
+         " to " + std::to_string(high) + (context.numbers_rows ? " (from 0)" : "") +
          (others.empty() ? "" : ", and rows of " + std::to_string(others.size()) + " other files");
 }
 

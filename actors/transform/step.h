@@ -85,6 +85,11 @@ struct StepRun {
   const TransformContext& context;
   const Kernels& kernels;
 
+  /// Whether the run is being stopped: what this split's steps make is dropped.
+  bool is_cancelled() const;
+  /// What a step returns then.
+  static Status cancelled();
+
   /// Names the file and offset of a row for errors: "clicks.tsv, row at byte 1234".
   std::string row_name(std::size_t row) const;
   /// Names the files and the first and last offset of some rows, of which there is at least one:

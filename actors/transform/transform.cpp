@@ -292,6 +292,7 @@ Status TransformPlan::run(const StageInfo& stage, ColumnSet& columns,
   const bool measured = measures_this_run();
   for (std::size_t i = begin; i < end; ++i) {
     if (steps_[i].place.group) continue;
+    if (run.is_cancelled()) return run.cancelled();
     for (const PlainColumn& plain : steps_[i].place.plain) make_plain(plain, run);
     auto status = run_metered(steps_[i], run, measured, columns.rows);
     if (!status) return status;

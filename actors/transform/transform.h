@@ -49,6 +49,8 @@ struct TransformContext {
   std::uint64_t seed = 0;                 ///< `order.seed`
   const std::vector<std::string>& files;  ///< Names for errors, by file number.
   StepStates* actor = nullptr;            ///< Null: nothing is kept.
+  /// Whether rows' origins hold their numbers in the files, from 0, and not their first bytes.
+  bool numbers_rows = false;
 };
 
 class ColumnSlots;

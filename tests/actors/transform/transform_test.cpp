@@ -56,6 +56,27 @@ TEST_CASE("an operator with an output keeps its source", "[actors][transform]") 
   CHECK(columns.lists(1) == Lists{{60, 54}});
 }
 
+TEST_CASE("operators end when the run is cancelled, and spin before its time is over",
+          "[actors][transform]") {
+  Columns columns(4);
+  columns.dense("I1", {1, 2, 3, 4});
+  // Four seconds of spinning, which ends at its second look.
+  auto plan = TransformPlan::compile({{"spin", {}, {{"microseconds", 1e6}}}}, columns.schema());
+  REQUIRE(plan);
+  int looks = 0;
+  StepStates actor;
+  TransformContext context = columns.context();
+  context.actor = &actor;
+  actor.cancelled = [&looks] { return ++looks > 2; };
+  const auto stopped = plan->run(columns.set(), context);
+  REQUIRE_FALSE(stopped);
+  CHECK(stopped.error().message == "transform 1 (spin): stopped");
+  CHECK(looks == 3);
+  const auto not_begun = plan->run(columns.set(), context);
+  REQUIRE_FALSE(not_begun);
+  CHECK(not_begun.error().message == "stopped");
+}
+
 TEST_CASE("every run of an operator is measured from when it is asked for", "[actors][transform]") {
   Columns columns(4);
   columns.dense("I1", {1, 2, 3, 4});

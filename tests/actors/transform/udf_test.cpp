@@ -101,6 +101,19 @@ TEST_CASE("a user's function that throws fails the job and names the row", "[act
   CHECK(failure(columns, udf("throws_at_13", {"x"})) == expected);
 }
 
+TEST_CASE("an error names the number of a row where files hold no bytes of rows", "[actors][udf]") {
+  Columns columns(4);
+  columns.dense("x", {1, 2, 13, 4});
+  const auto plan = TransformPlan::compile({udf("throws_at_13", {"x"})}, columns.schema());
+  REQUIRE(plan);
+  TransformContext context = columns.context();
+  context.numbers_rows = true;
+  const auto failed = plan->run(columns.set(), context);
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().message ==
+        "transform 1 (udf): throws_at_13: clicks.tsv, row 200 (from 0): 13 brings bad luck");
+}
+
 TEST_CASE("a throw through the C form is caught", "[actors][udf]") {
   Columns columns(2);
   columns.dense("x", {1, 2});
