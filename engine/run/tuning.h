@@ -10,9 +10,9 @@
 
 #include "core/runtime/actor_host.h"
 #include "core/runtime/synchronized.h"
+#include "engine/control/control_server.h"
 #include "engine/job/job_spec.h"
 #include "engine/report/json_object.h"
-#include "engine/run/control_server.h"
 #include "engine/run/live_pipeline.h"
 #include "tuner/live/tuner_actor.h"
 #include "tuner/log/decision_log.h"

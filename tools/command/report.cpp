@@ -26,9 +26,7 @@ constexpr std::size_t kMostRuns = 2;
 /// Says which run a record is of: its command and job, when it began, and how it ended.
 std::string describe_run(const std::string& record) {
   const auto json = parse_json(record);
-  const auto text_of = [&](const char* key) {
-    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
-  };
+  const auto text_of = [&](const char* key) { return text_at(json, key); };
   constexpr double kLatest = 253402300799;  // the end of the year 9999
   const double seconds =
       json.contains("began") && json["began"].is_number() ? json["began"].get<double>() : 0;

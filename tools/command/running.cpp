@@ -9,10 +9,10 @@
 
 #include "core/base/whole_file.h"
 #include "engine/cluster/head_node.h"
+#include "engine/control/control_client.h"
 #include "engine/job/quantity.h"
 #include "engine/metrics/status_report.h"
 #include "engine/report/json_object.h"
-#include "engine/run/control_server.h"
 #include "engine/trace/run_trace.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"

@@ -100,9 +100,10 @@ MAY_SEE = {
     "engine/history": CORE[:1] + ["core/runtime", "scheduler"] + ["engine/report", "engine/metrics"],
     "engine/dashboard": CORE[:1] + ["core/net", "core/runtime", "engine/job", "engine/history"],
     "engine/modelled": CORE[:1] + ["core/runtime", "actors/source/index"] + TUNER + ["engine/job", "engine/report"],
+    "engine/control": CORE[:1],
     "engine/counting": CORE[:2] + ["core/data"] + ACTORS + ["engine/job"],
     "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
-        ["engine/process", "engine/energy", "engine/job", "engine/report", "engine/plan", "engine/trace", "engine/metrics", "engine/history", "engine/counting"],
+        ["engine/process", "engine/energy", "engine/job", "engine/report", "engine/plan", "engine/trace", "engine/metrics", "engine/history", "engine/control", "engine/counting"],
     "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
         ["engine/network", "engine/actors", "engine/process", "engine/energy", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
     "engine/emulated": CORE + SCHEDULER + TUNER + ["engine/network", "engine/cluster", "engine/modelled"],

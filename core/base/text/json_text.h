@@ -13,6 +13,9 @@ namespace forebay {
 /// frame per level.
 nlohmann::json parse_json(std::string_view text);
 
+/// Returns the text at `key` of an object; "" if there is none.
+std::string text_at(const nlohmann::json& object, const char* key);
+
 /// Formats `value` in one line, or, with `indent`, with one field per line. Replaces bytes that are
 /// not UTF-8.
 std::string json_text(const nlohmann::json& value, int indent = -1);

@@ -1,9 +1,14 @@
-#include "engine/run/control_server.h"
+#include "engine/control/control_server.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <array>
+#include <chrono>
 #include <filesystem>
 
+#include "engine/control/control_client.h"
+#include "engine/control/control_socket.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"
@@ -15,6 +20,8 @@ Result<std::string> only_cpus(const std::string& key, const std::string& value) 
   if (key != "pipeline.cpus") return fail(Code::kInvalid, key + " cannot be changed");
   return key + " is " + value;
 }
+
+constexpr std::chrono::seconds kPatience(30);
 
 }  // namespace
 
@@ -75,8 +82,8 @@ TEST_CASE("callers that send invalid or too many bytes do no harm", "[tools][con
     auto socket = make_socket(5);
     REQUIRE(socket);
     REQUIRE(connect_control(socket->number(), folder->number()));
-    send_line(socket->number(), line);
-    const auto answer = receive_line(socket->number(), 100);
+    send_line(socket->number(), line, kPatience);
+    const auto answer = receive_line(socket->number(), 100, kPatience);
     if (line.size() < 5000) {
       REQUIRE(answer);
       CHECK(*answer == "{\"error\":\"not understood\"}");
@@ -86,6 +93,49 @@ TEST_CASE("callers that send invalid or too many bytes do no harm", "[tools][con
   const auto long_one = ask_to_set(dir.path(), "pipeline.cpus", std::string(5000, '3'));
   REQUIRE_FALSE(long_one);
   CHECK(long_one.error().message == "pipeline.cpus: the value is too long");
+}
+
+TEST_CASE("a client that sends a byte now and then is disconnected after a second",
+          "[tools][control]") {
+  const test::TempDir dir;
+  const auto server = ControlServer::open(dir.path(), only_cpus, {});
+  REQUIRE(server);
+  const auto folder = open_folder(dir.path());
+  const auto socket = make_socket(5);
+  REQUIRE(connect_control(socket->number(), folder->number()));
+  // Until the server hangs up: each byte comes before a timeout of its own would end.
+  while (::send(socket->number(), "x", 1, MSG_NOSIGNAL) == 1) {
+    CHECK_FALSE(receive_line(socket->number(), 100, std::chrono::milliseconds(100)));
+  }
+  CHECK(ask_to_set(dir.path(), "pipeline.cpus", "3"));
+}
+
+TEST_CASE("a client that does not read the answer is disconnected", "[tools][control]") {
+  const test::TempDir dir;
+  const std::string large(std::size_t{3} << 20, 'x');
+  const auto server =
+      ControlServer::open(dir.path(), only_cpus, {.status = [&] { return large; }, .trace = {}});
+  REQUIRE(server);
+  const auto folder = open_folder(dir.path());
+  const auto lazy = make_socket(5);
+  REQUIRE(connect_control(lazy->number(), folder->number()));
+  REQUIRE(send_line(lazy->number(), "{\"look\":true}", kPatience));
+  CHECK(ask_to_look(dir.path()) == large);
+}
+
+TEST_CASE("a line may have as many bytes as allowed, and no more", "[tools][control]") {
+  std::array<int, 2> ends{};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+  const Descriptor one(ends[0]);
+  const Descriptor other(ends[1]);
+  for (const std::size_t bytes : {0, 1, 99, 100}) {
+    REQUIRE(send_line(one.number(), std::string(bytes, 'x'), kPatience));
+    CHECK(receive_line(other.number(), 100, kPatience) == std::string(bytes, 'x'));
+  }
+  REQUIRE(send_line(one.number(), std::string(101, 'x'), kPatience));
+  const auto long_one = receive_line(other.number(), 100, kPatience);
+  REQUIRE_FALSE(long_one);
+  CHECK(long_one.error().code == Code::kCorrupt);
 }
 
 }  // namespace forebay
