@@ -151,13 +151,14 @@ const std::vector<Command> kCommands = {
      .example = "  source <(forebay completion bash)",
      .run = run_completion},
     {.name = "set",
-     .summary = "changes a running job: its CPUs, memory, tuner or an operator's cost",
+     .summary =
+         "changes a running job: its CPUs, memory, threads, tuner or a `spin` operator's cost",
      .argument = "KEY=VALUE",
      .options = {{"--dir", "DIR", "the job's folder, or its .forebay (default: here)"},
                  kJsonOption},
      .example = "  forebay set pipeline.memory=2GiB\n"
                 "  forebay set tuner.mode=off --dir jobs/ads\n"
-                "  forebay set transform.3.microseconds=40",
+                "  forebay set transform.3.microseconds=40    # of operator 3, a `spin` operator",
      .run = run_set},
     {.name = "status",
      .summary = "looks at a running job: rows, stages, memory, nodes, leases",
