@@ -34,7 +34,9 @@ struct RateModel {
   double received_cpu = 0;   ///< CPU seconds of this machine for a split from a worker.
 };
 
-/// CPU seconds that a row of a worker costs this machine beyond its batch (tests/bench/README.md).
+/// CPU seconds that the model charges this machine for a row of a worker beyond its batch: what
+/// trainer and worker together took in a measurement of 2026-11-22, so more than the trainer's
+/// part. Later measurements are in tests/bench/README.md (`remote_cpu_per_row`).
 inline constexpr double kRemoteRowSeconds = 183e-9;
 
 /// Returns rows/s that the model gives for the model's own conditions. Pure.
