@@ -66,9 +66,9 @@ class PendingRead {
 
 /// An input file, open for reading at any offset. Any thread may call any function at any time.
 ///
-/// Errors: kUnavailable when the system refuses a read now, kCorrupt when the content changed
-/// (`changed_since_indexed`). A reader never gets bytes of two versions without one of these
-/// errors.
+/// Errors: kUnavailable if the system refuses a read now; kCorrupt if the content changed
+/// (`changed_since_indexed`), so no reader gets bytes of two versions; of stores also kTimeout (no
+/// byte for `storage.give_up_after`) and kInvalid (refused for good, such as by HTTP 401 or 403).
 class InputFile {
  public:
   virtual ~InputFile() = default;
