@@ -22,7 +22,7 @@ SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worke
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
-          ("network", "actors", "process", "energy", "job", "outputs", "report", "plan", "trace", "metrics", "history", "dashboard", "modelled", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
+          ("network", "actors", "process", "energy", "job", "outputs", "report", "plan", "trace", "metrics", "history", "dashboard", "modelled", "control", "counting", "run", "convert", "cluster", "emulated", "session", "loader",
            "ranks", "train", "analyze")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
