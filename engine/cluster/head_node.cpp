@@ -67,7 +67,7 @@ Result<std::unique_ptr<HeadNode>> HeadNode::open(const Options& options) {
   end->head_ = *started;
   auto address = end->net_->listen(options.listen);
   if (!address) return fail(address.error().code, "--listen: " + address.error().message);
-  end->address_ = *address;
+  end->address_ = reachable(*address);
   return end;
 }
 

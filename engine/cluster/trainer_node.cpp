@@ -67,7 +67,7 @@ Status TrainerNode::open_listener() {
   if (!cluster.listen.empty()) {
     auto address = net_->listen(cluster.listen);
     if (!address) return fail(address.error().code, "cluster.listen: " + address.error().message);
-    address_ = "tcp://" + *address;
+    address_ = "tcp://" + reachable(*address);
     say_("workers join at " + address_);
     write_address();
   }
@@ -88,8 +88,7 @@ Status TrainerNode::open_listener() {
 // Writes the address to join, for scripts on a file system that the nodes share.
 void TrainerNode::write_address() const {
   const std::string path = address_file(job_);
-  const std::string line = "tcp://" + reachable(without_scheme(address_)) + "\n";
-  if (replace_whole(path, line, Sync::kNo)) return;
+  if (replace_whole(path, address_ + "\n", Sync::kNo)) return;
   say_("the address to join could not be written to " + path);
 }
 
@@ -140,7 +139,7 @@ Status TrainerNode::start_split_client(JobRun& run, const JobText& text,
   options.min_workers = static_cast<std::uint32_t>(job_.cluster.min_workers) +
                         (job_.cluster.local && job_.cluster.min_workers > 0 ? 1 : 0);
   options.period = job_.cluster.heartbeat;
-  if (!job_.cluster.head.empty()) options.address = reachable(without_scheme(address_));
+  if (!job_.cluster.head.empty()) options.address = without_scheme(address_);
   options.say = say_;
   options.on_closed = [this] { closed_.open(); };
   scheduler::HeadFinder& heads = *this;

@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import time
 
 from support import harness
@@ -375,6 +376,22 @@ class Bounds(ClusterScenario):
         job = self.work(rows=500)
         self.assert_refused(job.run("ingest", "--set", "cluster.listen=tcp://0.0.0.0:0"), 2, "cluster.keys")
         self.assert_refused(harness.Running(["worker", "--join", "192.0.2.1:29400"], job.folder).wait(), 2, "keys")
+
+    def test_an_address_of_every_interface_is_told_with_this_hosts_name(self):
+        job = self.work(rows=500)
+        self.assertEqual(harness.Running(["keys", "new", "keys"], job.folder).wait().status, 0)
+        here = rf"{re.escape(socket.gethostname())}:\d+"
+        finished = job.run("ingest", "--json", "--set", "cluster.listen=tcp://0.0.0.0:0", "--set", "cluster.keys=keys")
+        self.assertRegex(self.assert_done(finished)["address"], f"^tcp://{here}$")
+        self.assertRegex(finished.err, f"workers join at tcp://{here}\n")
+        head = harness.Running(["head", "--listen", "tcp://0.0.0.0:0", "--store", "head-store", "--keys", "keys", "--json"],
+                               job.folder)
+        self.wait_until(lambda: "join at" in head.stderr_now() or not head.alive())
+        head.signal(signal.SIGTERM)
+        ended = head.wait()
+        self.assertRegex(ended.json["address"], f"^tcp://{here}$")
+        self.assertRegex(ended.out, f"^tcp://{here}\n")
+        self.assertRegex(ended.err, f"join at {here}\n")
 
     def test_only_nodes_with_the_keys_can_join(self):
         job = self.work(epochs=2)
