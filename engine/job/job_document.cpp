@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/text/text.h"
 #include "engine/job/quantity.h"
 #include "engine/job/toml_text.h"
 
@@ -144,14 +145,20 @@ Result<JobDocument> parse_toml(std::string_view text, std::string_view name) {
   return document;
 }
 
+Assignment split_assignment(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return {};
+  return {trimmed(text.substr(0, equals)), trimmed(text.substr(equals + 1))};
+}
+
 Status apply_set(JobDocument& document, std::string_view assignment) {
   const std::string where = "--set " + std::string(assignment);
-  const std::size_t equals = assignment.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
+  const auto [name, text] = split_assignment(assignment);
+  if (name.empty()) {
     return fail(Code::kInvalid, where + ": must be KEY=VALUE, as in --set order.seed=7");
   }
-  std::string key(assignment.substr(0, equals));
-  JobValue value{read_assigned(assignment.substr(equals + 1)), where};
+  std::string key(name);
+  JobValue value{read_assigned(text), where};
   if (!key.starts_with("transform.")) {
     document.values[key] = std::move(value);
     return {};

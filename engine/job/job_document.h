@@ -40,6 +40,13 @@ struct JobDocument {
 /// takes (a date, a list of lists). `name` names the file in messages.
 Result<JobDocument> parse_toml(std::string_view text, std::string_view name);
 
+/// The two sides of `KEY=VALUE`, without blanks around them: users paste `pipeline.cpus = 1`.
+struct Assignment {
+  std::string_view key;  ///< Empty if the text has no `=`, or nothing before it.
+  std::string_view value;
+};
+Assignment split_assignment(std::string_view text);
+
 /// Applies one `a.b=c` of the command line; the value is read as TOML, else as a bare string.
 /// `transform.0.max_value=5` reaches into the first transform. kInvalid: there is no `=`, no key
 /// or no such transform.

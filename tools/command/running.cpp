@@ -10,6 +10,7 @@
 #include "core/base/whole_file.h"
 #include "engine/cluster/head_node.h"
 #include "engine/control/control_client.h"
+#include "engine/job/job_document.h"
 #include "engine/job/quantity.h"
 #include "engine/metrics/status_report.h"
 #include "engine/report/json_object.h"
@@ -93,14 +94,14 @@ std::optional<Time> positive_time(const std::string& text) {
 
 Exit run_set(const Invocation& invocation) {
   const std::string& assignment = invocation.arguments.front();
-  const std::size_t equals = assignment.find('=');
-  if (equals == std::string::npos || equals == 0) {
+  const auto [name, value] = split_assignment(assignment);
+  if (name.empty()) {
     return Exit::refused("set " + assignment + ": must be KEY=VALUE, as in pipeline.cpus=2");
   }
-  const std::string key = assignment.substr(0, equals);
+  const std::string key(name);
   const StopRequest::AtOnce waiting;
-  auto done = ask_to_set(run_folder(invocation), key, assignment.substr(equals + 1));
-  if (!done && done.error().code == Code::kNotFound) return not_answered(done.error());
+  auto done = ask_to_set(run_folder(invocation), key, std::string(value));
+  if (!done && done.error().code == Code::kNotFound) return not_answered(done.error(), kByFolder);
   if (!done) return Exit::of(done.error(), Code::kInvalid);
   return print_result(invocation, JsonObject().add("key", key).add("done", *done),
                       [&] { print_line(*done); });

@@ -99,9 +99,12 @@ TEST_CASE("an assignment by --set overrides the file, as TOML or as a bare strin
   const auto job =
       read(kLeast + "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 3\n",
            {"order.seed=7", "order.shuffle=file", "pipeline.memory=400MiB", "order.seed=8",
-            "dataset.csv.header=false", "transform.0.max_value=5", "dataset.paths=[\"x\", \"y\"]"});
+            "dataset.csv.header=false", "transform.0.max_value = 5", " order.batch_size =64",
+            "tuner.mode = advise", "dataset.paths=[\"x\", \"y\"]"});
   REQUIRE(job);
   CHECK(job->order.seed == 8);
+  CHECK(job->order.batch_size == 64);
+  CHECK(job->tuner.mode == "advise");
   CHECK(job->order.shuffle == OrderSpec::Shuffle::kFile);
   CHECK(job->pipeline.memory_bytes == 400ULL << 20);
   CHECK_FALSE(job->dataset.csv.header);
