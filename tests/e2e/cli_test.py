@@ -66,6 +66,12 @@ class CommandLine(Scenario):
         subprocess.run(["bash", "-n"], input=self.forebay("completion", "bash").out, text=True, check=True)
         self.assertEqual(self.forebay("completion", "tcsh").status, 2)
 
+    def test_columns_of_help_begin_under_each_other(self):
+        for command in (["simulate"], ["emulate"], ["tune", "compare"], ["inspect"]):
+            options = self.forebay(*command, "--help").out.split("\noptions:\n")[1].split("\n\n")[0].split("\n")
+            begins = {re.match(r"  --.*?  +(?=\S)", line).end() for line in options}
+            self.assertEqual(len(begins), 1, options)
+
     def test_wrong_usage_is_one_line_and_status_2(self):
         for arguments in (["trian", "job.toml"], ["ingest"], ["ingest", "a", "b"], ["ingest", "job.toml", "--nope"],
                           ["ingest", "job.toml", "--max-batches", "-1"], ["ingest", "job.toml", "--max-batches", "x"],

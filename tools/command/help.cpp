@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/base/text/shell_word.h"
+#include "core/base/text/utf8.h"
 #include "core/base/text/text.h"
 #include "tools/command/commands.h"
 
@@ -11,9 +12,8 @@ namespace forebay {
 namespace {
 
 std::string padded(std::string_view text, std::size_t width) {
-  std::string line = "  " + std::string(text);
-  line.resize(std::max(line.size() + 2, width + 4), ' ');
-  return line;
+  const std::size_t shown = character_count(text);
+  return "  " + std::string(text) + std::string(std::max(width, shown) + 2 - shown, ' ');
 }
 
 std::string format_option(const OptionSpec& option) {
@@ -122,7 +122,7 @@ std::string help_page(const Command& command) {
   page += "\noptions:\n";
   std::size_t width = std::string_view("--help").size();
   for (const OptionSpec& option : command.options)
-    width = std::max(width, format_option(option).size());
+    width = std::max(width, character_count(format_option(option)));
   for (const OptionSpec& option : command.options) {
     page += padded(format_option(option), width) + std::string(option.help) + "\n";
   }

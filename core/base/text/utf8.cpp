@@ -46,4 +46,9 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::size_t character_count(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return !continues_character(byte); }));
+}
+
 }  // namespace forebay

@@ -16,4 +16,8 @@ std::size_t character_size(std::string_view text);
 
 bool is_utf8(std::string_view text);
 
+/// Returns the number of UTF-8 characters of `text`: its width on a terminal, where each takes one
+/// column.
+std::size_t character_count(std::string_view text);
+
 }  // namespace forebay

@@ -18,5 +18,10 @@ TEST_CASE("text is UTF-8 where each character has its shortest form", "[core][ut
   }
 }
 
+TEST_CASE("a character counts once, however many bytes it has", "[core][utf8]") {
+  CHECK(character_count("") == 0);
+  CHECK(character_count("P,\xe2\x80\xa6") == 3);
+}
+
 }  // namespace
 }  // namespace forebay
