@@ -3,6 +3,7 @@ import fcntl
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 
 from support.harness import FOREBAY, Running, Scenario, main
@@ -65,6 +66,36 @@ class CommandLine(Scenario):
             self.assertIn("ingest", finished.out)
         subprocess.run(["bash", "-n"], input=self.forebay("completion", "bash").out, text=True, check=True)
         self.assertEqual(self.forebay("completion", "tcsh").status, 2)
+
+    def completed(self, line):
+        """Returns what bash would offer for the last word of a line, which it splits at = and :, too."""
+        words = [word for word in re.split(r"\s|([=:])", line) if word]
+        words += [""] if line.endswith(" ") else []
+        script = (self.forebay("completion", "bash").out + "COMP_WORDS=(" + " ".join(map(shlex.quote, words)) +
+                  f')\nCOMP_CWORD={len(words) - 1}\n_forebay\nprintf "%s\\n" "${{COMPREPLY[@]}}"\n')
+        done = subprocess.run(["bash", "-uc", script], cwd=self.folder, capture_output=True, text=True, timeout=30)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), line)
+        return done.stdout.split("\n")[:-1]
+
+    def test_bash_completes_parts_their_options_and_fixed_words(self):
+        (self.folder / "my job.toml").touch()
+        (self.folder / "out").mkdir()
+        files = ["my job.toml", "out"]
+        for line, wanted in (("forebay tu", ["tune"]), ("forebay tune s", ["show"]), ("forebay keys n", ["new"]),
+                             ("forebay launch sl", ["slurm"]), ("forebay synth cr", ["criteo"]),
+                             ("forebay bench in", ["ingest"]), ("forebay completion b", ["bash"]),
+                             ("forebay tune compare --m", ["--machine"]),
+                             ("forebay tune compare --machine em", ["emulated"]),
+                             ("forebay tune compare --seeds 2 --re", ["--report"]),
+                             ("forebay convert job.toml --to n", ["npy"]), ("forebay convert job.toml --to=n", ["npy"]),
+                             ("forebay help tr", ["train", "trace"]), ("forebay tune --po", ["--policies"]),
+                             ("forebay keys new ", files), ("forebay launch slurm my", ["my job.toml"]),
+                             ("forebay train ", files), ("forebay train --set a.b=c ", files),
+                             ("forebay report out m", ["my job.toml"]), ("forebay convert --out=o", ["out"]),
+                             ("forebay tune freeze my", ["my job.toml"]), ("forebay status ", [""]),
+                             ("forebay train job.toml my", [""]), ("forebay ingest --max-batches ", [""])):
+            with self.subTest(line):
+                self.assertEqual(sorted(self.completed(line)), sorted(wanted))
 
     def test_columns_of_help_begin_under_each_other(self):
         for command in (["simulate"], ["emulate"], ["tune", "compare"], ["inspect"]):

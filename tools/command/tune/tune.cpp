@@ -33,7 +33,8 @@ std::vector<Command> parts_of_tune() {
        .options = {{"--policies", "P,…",
                     "policies, as in greedy,max; behind a colon an ablation, as in "
                     "intune:no-network (default: all but static, one and oracle)"},
-                   {"--machine", "KIND", "simulated (default), or emulated: in real time"},
+                   {"--machine", "simulated|emulated",
+                    "simulated (default), or emulated: in real time"},
                    {"--decisions", "N", "of each run (default 60, or 300 s past the last event)"},
                    {"--seeds", "K",
                     "runs of each policy on each pipeline: seeds 1 to K (default 3)"},
