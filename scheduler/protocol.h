@@ -46,7 +46,7 @@ struct SplitRange {
 // identifies one membership of a worker; messages of an earlier one are ignored.
 
 /// The version of the protocol; a node with another version is refused when it joins.
-inline constexpr std::uint32_t kProtocol = 4;
+inline constexpr std::uint32_t kProtocol = 5;
 
 /// Head → worker: make these splits; the lease lasts until its deadline, which a heartbeat extends.
 struct Lease {
@@ -160,9 +160,12 @@ struct Heartbeat {
   JobUse use = {};                   ///< For the open job.
   double could_make = 0;             ///< Splits per second with enough leases; 0: not known.
   double busy = 1;  ///< The share of time in which it had as much work as it takes.
+  double cpus = 0;  ///< That it may use now; 0: as when it joined. The same for the memory.
+  std::uint64_t memory_limit = 0;
   static auto fields(auto& self) {
     return std::tie(self.incarnation, self.slots, self.holds, self.splits_done, self.busy_cpus,
-                    self.memory_bytes, self.use, self.could_make, self.busy);
+                    self.memory_bytes, self.use, self.could_make, self.busy, self.cpus,
+                    self.memory_limit);
   }
 };
 

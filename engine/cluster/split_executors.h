@@ -122,7 +122,18 @@ class LocalSplitExecutor final : public scheduler::SplitExecutor {
     const StagePools& stages = pipeline_.stages();
     return static_cast<std::uint32_t>(stages.actors_wanted() + stages.size()) + kReady;
   }
-  Load load() override { return {.busy_cpus = 0, .memory_bytes = resident_bytes()}; }
+  Load load() override {
+    return {.busy_cpus = 0,
+            .memory_bytes = resident_bytes(),
+            .cpus = cpus_,
+            .memory_limit = memory_limit_};
+  }
+
+  /// Sets what this node may use now; its next heartbeat says so. Any thread.
+  void set_limits(double cpus, std::uint64_t memory_bytes) {
+    cpus_ = cpus;
+    memory_limit_ = memory_bytes;
+  }
 
  private:
   Pipeline& pipeline_;
@@ -130,6 +141,8 @@ class LocalSplitExecutor final : public scheduler::SplitExecutor {
   const std::string fingerprint_;
   scheduler::WorkResults worker_;
   std::atomic<std::uint64_t> opening_{0};
+  std::atomic<double> cpus_{0};
+  std::atomic<std::uint64_t> memory_limit_{0};
 };
 
 }  // namespace forebay

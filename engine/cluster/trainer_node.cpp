@@ -281,6 +281,7 @@ std::optional<scheduler::ClusterStatus> TrainerNode::ask_around() {
 // Collects the current status for status queries and for the window of leases.
 void TrainerNode::look() {
   if (other_head_) other_head_->look();
+  tell_limits();
   auto status = ask_around();
   if (!status) return;
   for (const std::string& problem : status->problems) {
@@ -293,6 +294,14 @@ void TrainerNode::look() {
     }
     status_ = std::move(*status);
   });
+}
+
+// The user and the machine change the limits while the job runs.
+void TrainerNode::tell_limits() {
+  const auto limits = serial_([this] { return limits_; });
+  if (!limits || !local_executor_) return;
+  const tuner::Limits now = limits();
+  local_executor_->set_limits(now.cpus, now.memory_bytes);
 }
 
 void TrainerNode::use(const scheduler::ClusterStatus& status) {

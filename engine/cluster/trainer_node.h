@@ -66,7 +66,13 @@ class TrainerNode final : public SplitDispatch,
   /// own. Call it after begin().
   ThreadAdvice* thread_advice() { return tuning_.thread_advice(); }
 
-  /// The address that workers join, as "tcp://H:P".
+  /// From now on the heartbeats of this node carry these limits. `limits` is
+  /// called on another thread until end().
+  void follow_limits(std::function<tuner::Limits()> limits) {
+    serial_([&] { limits_ = std::move(limits); });
+  }
+
+  /// The address that workers on other machines can join, too, as "tcp://H:P".
   const std::string& address() const { return address_; }
   /// Returns, for each node, the rows that the trainer had received at `position`.
   std::map<std::string, std::uint64_t> rows_by_node(const Position& position) const;
@@ -91,6 +97,7 @@ class TrainerNode final : public SplitDispatch,
   std::optional<scheduler::ClusterStatus> ask_around();
   void look();
   void use(const scheduler::ClusterStatus& status);
+  void tell_limits();
   void check_own_files(const scheduler::ClusterStatus& status);
   std::string where_splits_are() const;
 
@@ -125,6 +132,7 @@ class TrainerNode final : public SplitDispatch,
   std::optional<RowsByNode> rows_;
   UseByNode use_;
   scheduler::ClusterStatus status_;
+  std::function<tuner::Limits()> limits_;
   Problems problems_;     // used on the ticker's thread, like those below
   std::string refusals_;  // the refusals after which our own files were last checked
   std::optional<Scaling> scaling_;

@@ -117,6 +117,7 @@ Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
     hooks.make = [this](const auto& context) { return cluster_->central_policy(context); };
   }
   tuning_.emplace(*run_, job_, cpus_, options_.command, std::move(hooks));
+  if (cluster_) cluster_->follow_limits([this] { return tuning_->limits(); });
   RunWatch::Options watching{.run = *run_,
                              .job = job_,
                              .name = options_.command,

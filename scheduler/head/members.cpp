@@ -118,6 +118,8 @@ void Members::heard(Member& member, const Heartbeat& heartbeat, Time now) {
   member.node.memory_used = heartbeat.memory_bytes;
   member.node.could_make = std::isfinite(heartbeat.could_make) ? heartbeat.could_make : 0;
   member.node.busy = std::isfinite(heartbeat.busy) ? std::clamp(heartbeat.busy, 0.0, 1.0) : 1;
+  if (std::isfinite(heartbeat.cpus) && heartbeat.cpus > 0) member.node.cpus = heartbeat.cpus;
+  if (heartbeat.memory_limit > 0) member.node.memory_limit = heartbeat.memory_limit;
   // Until the worker has opened the job, it counts for the one before.
   if (member.node.state != NodeStatus::State::kPrepared) return;
   member.node.use = heartbeat.use;

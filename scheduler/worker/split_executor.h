@@ -71,6 +71,8 @@ class SplitExecutor {
     std::uint64_t memory_bytes = 0;
     double could_make = 0;  ///< Splits per second with enough leases; 0: not known.
     double busy = 1;        ///< The share of time in which it had as much work as it takes.
+    double cpus = 0;        ///< That it may use now; 0: as WorkerOptions. The same for the memory.
+    std::uint64_t memory_limit = 0;
   };
   virtual Load load() = 0;
 

@@ -116,7 +116,9 @@ void WorkerActor::beat(Context& context) {
                       .memory_bytes = load.memory_bytes,
                       .use = executor_.use(),
                       .could_make = load.could_make,
-                      .busy = load.busy};
+                      .busy = load.busy,
+                      .cpus = load.cpus,
+                      .memory_limit = load.memory_limit};
   context.ask(head_, std::move(heartbeat), options_.ask_timeout, self(context), incarnation_);
 }
 

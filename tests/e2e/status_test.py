@@ -182,6 +182,19 @@ class Join(Scraped, Traced, ClusterScenario):
         cluster.finish()
         self.assertEqual(top.wait(30).status, 0)
 
+    def test_changed_limits_of_the_trainer_are_told_to_the_head(self):
+        cluster = Cluster(self, self.work(epochs=40), "ingest", "--set", "pipeline.cpus=2")
+        def local(*options):
+            asked = Running(["status", "--json", *options], self.folder).wait(60)
+            nodes = {node["name"]: node for node in asked.json["nodes"]} if asked.status == 0 else {}
+            return (nodes["local"]["cpus"], nodes["local"]["memory_limit_bytes"] >> 20) if "local" in nodes else None
+        views = [("--dir", cluster.job.folder), ("--join", cluster.address)]
+        self.wait_until(lambda: all(local(*view) == (2, 400) for view in views))
+        for change in ("pipeline.cpus = 1", "pipeline.memory=300MiB"):  # as `analyze` prints it, too
+            done = Running(["set", change, "--dir", cluster.job.folder], self.folder).wait(60)
+            self.assertEqual(done.status, 0, done)
+        self.wait_until(lambda: all(local(*view) == (1, 300) for view in views))
+
     def test_a_lone_head_and_a_worker_have_metrics_of_their_own(self):
         job = self.work(epochs=40)
         head = Head(self, self.folder, "--metrics", "127.0.0.1:0")

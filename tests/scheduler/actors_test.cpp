@@ -137,6 +137,19 @@ struct HeadFixture {
   }
 };
 
+TEST_CASE("a heartbeat changes the limits of its node, or leaves them as they were",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  const std::uint64_t one =
+      cluster.join("w", {.cpus = 4, .memory_bytes = 8, .holds = {}, .worker = {}})->incarnation;
+  REQUIRE(cluster.beat(one, 1));
+  CHECK(cluster.status().nodes.front().cpus == 4);
+  CHECK(cluster.status().nodes.front().memory_limit == 8);
+  REQUIRE(cluster.asked(Heartbeat{.incarnation = one, .holds = {}, .cpus = 2, .memory_limit = 6}));
+  CHECK(cluster.status().nodes.front().cpus == 2);
+  CHECK(cluster.status().nodes.front().memory_limit == 6);
+}
+
 TEST_CASE("the lowest splits are leased first, to prepared workers with headroom",
           "[scheduler][head]") {
   HeadFixture cluster;
