@@ -23,6 +23,9 @@ bool is_name(std::string_view name) {
          });
 }
 
+/// The operator at `op`, counted from 0, as errors name it.
+std::string table_of(std::size_t op) { return "[[transform]] number " + std::to_string(op + 1); }
+
 /// Says what is wrong with a new stage of this name; empty: nothing.
 std::string fault_of(const std::string& name, const StageList& before) {
   if (!is_name(name)) return "must be a letter a-z and at most 31 more of a-z, 0-9, _ and -";
@@ -33,8 +36,7 @@ std::string fault_of(const std::string& name, const StageList& before) {
     return "is the name of another stage; choose one that is none of load, decode, shuffle, batch";
   }
   if (found) {
-    return "ended at transform." + std::to_string(same->end_op - 1) +
-           "; operators of one stage must be neighbours";
+    return "ended at " + table_of(same->end_op - 1) + "; operators of one stage must be neighbours";
   }
   if (before.size() < kMostStages) return {};
   return "is one stage too many; at most " + std::to_string(kMostStages) + " are possible";
@@ -69,8 +71,8 @@ Result<StageList> stages_of(const std::vector<TransformSpec>& operators) {
                                                              : std::string(kTransformStage);
     if (op == 0 || name != stages.back().name) {
       if (const std::string fault = fault_of(name, stages); !fault.empty()) {
-        return fail(Code::kInvalid, "transform." + std::to_string(op) + ".stage: \"" +
-                                        printable(name, 60) + "\" " + fault);
+        return fail(Code::kInvalid,
+                    table_of(op) + ": stage \"" + printable(name, 60) + "\" " + fault);
       }
       begin(name, op);
     }

@@ -36,7 +36,12 @@ Number checked(OpRequest& request, const std::string& key, Number value,
 
 }  // namespace
 
-std::string OpRequest::name() const {
+std::string name_in_errors(std::string_view label) {
+  constexpr std::string_view kPrefix = "transform ";
+  return "[[transform]] number " + std::string(label.substr(kPrefix.size()));
+}
+
+std::string OpRequest::label() const {
   return "transform " + std::to_string(number_) + " (" + spec_.op + ")";
 }
 

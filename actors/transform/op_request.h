@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -11,6 +12,10 @@
 #include "core/base/result.h"
 
 namespace forebay {
+
+/// Returns the name in errors of an operator whose label is "transform 3 (bucketize)": it says that
+/// tables are counted, since the key `transform.N` counts from 0.
+std::string name_in_errors(std::string_view label);
 
 /// The range of a parameter, both ends included.
 template <class Number>
@@ -29,8 +34,10 @@ class OpRequest {
 
   const TransformSpec& spec() const { return spec_; }
 
-  /// The operator, as messages name it: "transform 3 (bucketize)".
-  std::string name() const;
+  /// The operator, as tables name it: "transform 3 (bucketize)".
+  std::string label() const;
+  /// The operator, as errors name it: "[[transform]] number 3 (bucketize)".
+  std::string name() const { return name_in_errors(label()); }
 
   bool has(const std::string& key) const { return find(key) != nullptr; }
 
@@ -56,7 +63,7 @@ class OpRequest {
   std::vector<double> numbers(const std::string& key);
   std::vector<std::string> texts_or_none(const std::string& key);
 
-  /// Records the error "transform 3 (bucketize): where: what".
+  /// Records the error "[[transform]] number 3 (bucketize): where: what".
   void refuse(const std::string& where, const std::string& what) { refuse(where + ": " + what); }
 
   /// Records an error whose text names its location itself.

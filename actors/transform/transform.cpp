@@ -171,7 +171,7 @@ Result<std::vector<TransformPlan::Written>> TransformPlan::bind(
     auto steps = make_steps(op + 1, specs[op], slots);
     if (!steps) return pass(steps);
     for (StepPtr& step : *steps) bound.push_back({op, std::move(step)});
-    plan.names_.push_back(OpRequest(op + 1, specs[op]).name());
+    plan.names_.push_back(OpRequest(op + 1, specs[op]).label());
     plan.ops_.push_back(specs[op].op);
     text.add(specs[op]);
   }
@@ -257,8 +257,8 @@ bool TransformPlan::samples() const {
 Status TransformPlan::run_step(const Planned& planned, StepRun& run) const {
   auto status = planned.step->run(run);
   if (status) return {};
-  return fail(status.error().code,
-              names_[*planned.parts.front().op] + ": " + status.error().message);
+  const std::string name = name_in_errors(names_[*planned.parts.front().op]);
+  return fail(status.error().code, name + ": " + status.error().message);
 }
 
 Status TransformPlan::sample(ColumnSet& columns, const TransformContext& context) const {

@@ -43,25 +43,30 @@ void resolve_python_paths(const std::string& base_dir, TransformSpec& spec) {
 /// Whether the name of a value stands for an empty table.
 bool is_empty_table(const std::string& name) { return name.ends_with('.'); }
 
+/// The operator `number`, counted from 0, as errors name it.
+std::string operator_table(std::size_t number) {
+  return "[[transform]] number " + std::to_string(number + 1);
+}
+
 /// Reads one key of transform `number` into `spec`; a key that is none of ours is a parameter.
 Status read_transform_key(const std::string& key, const JobValue& given, std::size_t number,
                           TransformSpec& spec) {
   const auto refused = [&](const std::string& why) {
-    return fail(Code::kInvalid, given.where + ": transform." + std::to_string(number) + why);
+    return fail(Code::kInvalid, given.where + ": " + operator_table(number) + ": " + why);
   };
   const auto* text = std::get_if<std::string>(&given.value);
   if (key == "op") {
-    if (text == nullptr) return refused(".op must be a string");
+    if (text == nullptr) return refused("op must be a string");
     spec.op = *text;
   } else if (key == "columns") {
     const auto* list = std::get_if<std::vector<std::string>>(&given.value);
-    if (text == nullptr && list == nullptr) return refused(".columns must be a list of strings");
+    if (text == nullptr && list == nullptr) return refused("columns must be a list of strings");
     spec.columns = text != nullptr ? std::vector<std::string>{*text} : *list;
   } else if (key == "stage") {
-    if (text == nullptr || text->empty()) return refused(".stage must be a stage's name");
+    if (text == nullptr || text->empty()) return refused("stage must be a stage's name");
     spec.stage = *text;
   } else if (is_empty_table(key)) {
-    return refused("." + key.substr(0, key.size() - 1) + " must be a value, not a table");
+    return refused(key.substr(0, key.size() - 1) + " must be a value, not a table");
   } else {
     spec.params[key] = given.value;
   }
@@ -74,7 +79,7 @@ Result<TransformSpec> read_transform(const JobDocument::Transform& from, std::si
     if (auto read = read_transform_key(key, given, number, spec); !read) return pass(read);
   }
   if (spec.op.empty()) {
-    return fail(Code::kInvalid, from.where + ": transform " + std::to_string(number + 1) +
+    return fail(Code::kInvalid, from.where + ": " + operator_table(number) +
                                     " has no op; see forebay inspect --ops");
   }
   return spec;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/job/job_keys.h"
+#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {
@@ -30,6 +31,19 @@ bool is_numbered_or_named(std::string_view word) {
          (word.starts_with(kTransform) && word.find('.', kTransform.size()) != word.npos);
 }
 
+/// Returns `transform.2.stage` for "[[transform]] number 3: stage must be"; else "".
+std::string operator_key_in(std::string_view message) {
+  constexpr std::string_view kTable = "[[transform]] number ";
+  const std::size_t at = message.find(kTable);
+  if (at == message.npos) return "";
+  message.remove_prefix(at + kTable.size());
+  const std::size_t colon = message.find_first_not_of("0123456789");
+  const auto number = parse_count(message.substr(0, colon));
+  if (!number || *number == 0 || !message.substr(colon).starts_with(": ")) return "";
+  return "transform." + std::to_string(*number - 1) + "." +
+         std::string(word_at(message, colon + 2));
+}
+
 LoaderError made(LoaderError::Code code, const Error& error) {
   return {.code = code, .message = error.message, .key = job_key_in(error.message)};
 }
@@ -41,6 +55,7 @@ std::string job_key_in(std::string_view message) {
   if (const std::size_t at = message.find(kUnknown); at != message.npos) {
     return std::string(word_at(message, at + kUnknown.size()));
   }
+  if (auto key = operator_key_in(message); !key.empty()) return key;
   message = message.substr(0, message.find(", as in "));  // An example has another key.
   const auto keys = job_key_names();
   for (std::size_t at = 0; at < message.size();) {

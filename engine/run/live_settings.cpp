@@ -21,7 +21,7 @@ tl::unexpected<Error> not_settable(const std::string& key) {
   return fail(Code::kInvalid,
               key + " cannot be changed while a job runs" + did_you_mean(key, kSettable) +
                   "; pipeline.cpus, pipeline.memory, trainer.threads, tuner.mode and "
-                  "transform.N.microseconds can");
+                  "transform.N.microseconds can; N counts from 0");
 }
 
 /// Returns the number in `transform.3.microseconds`, also called `transform.3.cost`.

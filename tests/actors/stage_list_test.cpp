@@ -72,18 +72,19 @@ TEST_CASE("a name that is none, or another stage's, is refused with its key",
                            "a23456789-123456789_123456789z123"}) {
     INFO(name);
     const std::string refused = cut({"", name});
-    CHECK(refused.starts_with("transform.1.stage: \""));
+    CHECK(refused.starts_with("[[transform]] number 2: stage \""));
     CHECK_THAT(refused,
                Catch::EndsWith("must be a letter a-z and at most 31 more of a-z, 0-9, _ and -"));
     CHECK(refused.find('\n') == std::string::npos);
   }
   for (const char* name : {"load", "decode", "shuffle", "batch"}) {
-    CHECK(cut({name}) == std::string("transform.0.stage: \"") + name +
+    CHECK(cut({name}) == std::string("[[transform]] number 1: stage \"") + name +
                              "\" is the name of another stage; choose one that is none of load, "
                              "decode, shuffle, batch");
   }
   CHECK(cut({"embed", "rank", "", "embed"}) ==
-        "transform.3.stage: \"embed\" ended at transform.0; operators of one stage must be "
+        "[[transform]] number 4: stage \"embed\" ended at [[transform]] number 1; operators of one "
+        "stage must be "
         "neighbours");
   CHECK_THAT(cut({"", "embed", "transform"}), Catch::Contains("\"transform\" ended at"));
 }
@@ -94,7 +95,7 @@ TEST_CASE("a pipeline has at most 64 stages", "[actors][stage_list]") {
   CHECK(stages_of(operators(names))->size() == kMostStages);
   names.emplace_back("last");
   CHECK(cut(names) ==
-        "transform.61.stage: \"last\" is one stage too many; at most 64 are possible");
+        "[[transform]] number 62: stage \"last\" is one stage too many; at most 64 are possible");
 }
 
 }  // namespace

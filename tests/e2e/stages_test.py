@@ -154,7 +154,7 @@ class Stages(Scraped, ClusterScenario):
                             ("transform", "neighbours")]:
             with self.subTest(stage):
                 self.assert_refused(job.run("ingest", "--json", "--set", f"transform.3.stage={stage}"), 2,
-                                    "transform.3.stage", word)
+                                    "[[transform]] number 4: stage", word)
         self.assert_refused(job.run("ingest", "--json", *sets(chep=2)), 2, "pipeline.allocation.chep", "did you mean cheap",
                             "load, decode, shuffle, transform, cheap, dear")
         running = self.cut(dear=40, epochs=50).start("ingest", "--json")

@@ -26,7 +26,7 @@ class UserFunctions(Scenario):
         job = self.udf_job(*before, udf(function, params=params))
         finished = job.run("ingest", "--json", timeout=30)
         number = len(before) + 1
-        self.assert_refused(finished, status, f"transform {number} (udf): {function} of {LIBRARY}", *words)
+        self.assert_refused(finished, status, f"[[transform]] number {number} (udf): {function} of {LIBRARY}", *words)
         self.assertNotIn("innocent of", finished.err, finished)
 
 
@@ -48,7 +48,7 @@ class Ends(UserFunctions):
     def test_an_exit_in_a_functions_thread_names_the_loaded_functions(self):
         job = self.udf_job(udf("innocent"), udf("exits_in_a_thread_of_its_own"))
         self.assert_refused(job.run("ingest", "--json", timeout=30), 1, "called exit(0)", "no operator",
-                            "transform 1 (udf): innocent of", "transform 2 (udf): exits_in_a_thread_of_its_own of")
+                            "[[transform]] number 1 (udf): innocent of", "[[transform]] number 2 (udf): exits_in_a_thread_of_its_own of")
 
     def test_a_forked_child_of_a_function_may_end_in_any_way(self):
         finished = self.udf_job(udf("forks")).run("ingest", "--json", timeout=30)
@@ -79,7 +79,7 @@ class Loading(UserFunctions):
                 job = self.udf_job(name=f"cut-{size}")
                 library = job.put("libcut.so", whole[:size])
                 job.change(transform=[udf("innocent", library)])
-                self.assert_refused(job.run("ingest", "--json"), 2, "transform 1 (udf): library: ", "libcut.so",
+                self.assert_refused(job.run("ingest", "--json"), 2, "[[transform]] number 1 (udf): library: ", "libcut.so",
                                     f"ends after {size} bytes", "cut short")
 
     def test_a_file_that_is_not_a_library_is_refused_at_once(self):
@@ -87,7 +87,7 @@ class Loading(UserFunctions):
         os.mkfifo(job.folder / "pipe.so")
         for name, word in ((".", "regular file"), ("pipe.so", "regular file"), ("job.toml", "no shared library")):
             job.change(transform=[udf("innocent", job.folder / name)])
-            self.assert_refused(job.run("ingest", "--json", timeout=20), 2, "transform 1 (udf): library: ", word)
+            self.assert_refused(job.run("ingest", "--json", timeout=20), 2, "[[transform]] number 1 (udf): library: ", word)
 
     def test_a_library_that_exits_as_it_is_loaded_is_named(self):
         library = FOLDER / "libe2e_user_functions_exit.so"
@@ -95,7 +95,7 @@ class Loading(UserFunctions):
         for command in ("ingest", "doctor"):
             finished = job.run(command, timeout=30)
             self.assertEqual(finished.status, 1, finished)
-            self.assertIn(f"transform 1 (udf): the constructors of {library} called exit(0)", finished.err)
+            self.assertIn(f"[[transform]] number 1 (udf): the constructors of {library} called exit(0)", finished.err)
 
 
 class Memory(UserFunctions):
@@ -114,12 +114,12 @@ class Memory(UserFunctions):
         job = self.endless(udf("borrows"), udf("leaks", params="0"), udf("slow"), tuner={"mode": "off"})
         for actors in (1, 4):
             finished = job.run("ingest", "--json", "--set", f"pipeline.allocation.transform={actors}")
-            self.assert_outgrown(finished, "transform 1 (udf): borrows of", "transform 3 (udf): slow of",
-                                 likely=f"transform 2 (udf): leaks of {LIBRARY}")
+            self.assert_outgrown(finished, "[[transform]] number 1 (udf): borrows of", "[[transform]] number 3 (udf): slow of",
+                                 likely=f"[[transform]] number 2 (udf): leaks of {LIBRARY}")
 
     def test_a_call_that_never_ends_is_found_too(self):
         self.assert_outgrown(self.endless(udf("innocent"), udf("leaks_in_one_call")).run("ingest", "--json"),
-                             likely=f"transform 2 (udf): leaks_in_one_call of {LIBRARY}")
+                             likely=f"[[transform]] number 2 (udf): leaks_in_one_call of {LIBRARY}")
 
     def test_no_actor_is_added_from_nine_tenths_of_the_limit_on(self):
         job = self.endless(udf("leaks", params="40"), tuner={"period": "100ms", "policy": "greedy"})
@@ -133,7 +133,7 @@ class Memory(UserFunctions):
             if full_at is None and resident(running.process.pid) >= 0.9 * self.limit:
                 full_at = len(decisions())
             time.sleep(0.02)
-        self.assert_outgrown(running.wait(60), likely="transform 1 (udf): leaks of")
+        self.assert_outgrown(running.wait(60), likely="[[transform]] number 1 (udf): leaks of")
         applied = [sum(json.loads(line)["applied"]["actors"]) for line in decisions()[full_at:]]
         self.assertTrue(applied, "no decision was taken near the limit")
         self.assertEqual(max(applied), applied[0], applied)
@@ -150,7 +150,7 @@ class OnAWorker(UserFunctions):
                 worker = cluster.worker().wait(60)
                 cluster.workers.clear()
                 self.assertEqual(worker.status, 1, worker)
-                for word in (*words, f"transform 1 (udf): {function} of {LIBRARY}"):
+                for word in (*words, f"[[transform]] number 1 (udf): {function} of {LIBRARY}"):
                     self.assertIn(word, worker.err, worker)
                 finished, _ = cluster.finish()
                 self.assertEqual(self.assert_done(finished)["rows"], 40000)

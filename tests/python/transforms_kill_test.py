@@ -200,7 +200,7 @@ class Workers(Functions):
             os.environ["FOREBAY_PYTHON"] = python
             worker = cluster.worker("--python-path", path)
             self.wait_until(lambda: "cannot open job" in worker.stderr_now())
-            for word in ("transform 1 (python): function: functions:ratio: ", *words):
+            for word in ("[[transform]] number 1 (python): function: functions:ratio: ", *words):
                 self.assertIn(word, worker.stderr_now())
 
     def test_a_worker_that_is_stopped_does_not_wait_for_a_function(self):

@@ -100,16 +100,17 @@ TEST_CASE("a split without rows gets its columns without a call", "[actors][pyth
 
 TEST_CASE("an exception names function, file and the rows that raise", "[actors][python]") {
   CHECK(failure({1, 2, -3, 4, 5}) ==
-        "transform 1 (python): fake:doubling: clicks.tsv, row at byte 200: raised ValueError: "
+        "[[transform]] number 1 (python): fake:doubling: clicks.tsv, row at byte 200: raised "
+        "ValueError: "
         "negative");
 }
 
 TEST_CASE("a wrong answer names the rows of the split", "[actors][python]") {
   const Behaviour behaviour("long payload");
-  CHECK_THAT(
-      failure({1, 2, 3}),
-      Catch::StartsWith("transform 1 (python): fake:doubling: clicks.tsv, rows at bytes 0 to "
-                        "200: its process sent an answer of a wrong length"));
+  CHECK_THAT(failure({1, 2, 3}),
+             Catch::StartsWith(
+                 "[[transform]] number 1 (python): fake:doubling: clicks.tsv, rows at bytes 0 to "
+                 "200: its process sent an answer of a wrong length"));
 }
 
 TEST_CASE("a process that dies is replaced once", "[actors][python]") {
@@ -138,7 +139,8 @@ TEST_CASE("a job with a wrong function is refused", "[actors][python]") {
   CHECK_THAT(refusal(python({{"adds", Names{"x"}}})), Catch::Contains("x"));
   CHECK_THAT(refusal(python({{"version", 1.5}})), Catch::Contains("version: must be a string"));
   const Behaviour behaviour("unusable");
-  CHECK(refusal(python()) == "transform 1 (python): function: fake:doubling: no such\\nmodule");
+  CHECK(refusal(python()) ==
+        "[[transform]] number 1 (python): function: fake:doubling: no such\\nmodule");
 }
 
 TEST_CASE("a state knows name, columns, adds and version of a function", "[actors][python]") {

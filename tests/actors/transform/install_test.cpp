@@ -67,7 +67,7 @@ TEST_CASE("the example builds from the installed package and runs", "[actors][ud
   const auto failed = negative.apply({udf(library, "no_negatives", {"a"}, {})});
   REQUIRE_FALSE(failed);
   CHECK(failed.error().message ==
-        "transform 1 (udf): no_negatives: clicks.tsv, row at byte 100: a is negative");
+        "[[transform]] number 1 (udf): no_negatives: clicks.tsv, row at byte 100: a is negative");
 }
 
 }  // namespace

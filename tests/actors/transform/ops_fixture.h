@@ -58,7 +58,7 @@ inline std::string refusal(const std::string& op, const std::vector<std::string>
   const Schema schema{{"x", "y"}, {{"a", 0}, {"b", 0}, {"c", 0}}};
   const auto plan = TransformPlan::compile({{op, names, params}}, schema);
   REQUIRE_FALSE(plan);
-  const std::string prefix = "transform 1 (" + op + "): ";
+  const std::string prefix = "[[transform]] number 1 (" + op + "): ";
   REQUIRE(plan.error().message.substr(0, prefix.size()) == prefix);
   return plan.error().message.substr(prefix.size());
 }

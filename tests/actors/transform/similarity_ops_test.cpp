@@ -60,7 +60,7 @@ TEST_CASE("scores of another length fail the run and name the row", "[actors][tr
       columns.apply({{"score_sum", {"a", "b"}, {{"matching_scores", std::string("s")}}}});
   REQUIRE_FALSE(failed);
   CHECK(failed.error().message ==
-        "transform 1 (score_sum): clicks.tsv, row at byte 100: 2 ids have 1 scores");
+        "[[transform]] number 1 (score_sum): clicks.tsv, row at byte 100: 2 ids have 1 scores");
 }
 
 }  // namespace

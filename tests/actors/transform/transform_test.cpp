@@ -102,27 +102,31 @@ TEST_CASE("every run of an operator is measured from when it is asked for", "[ac
 
 TEST_CASE("a refusal names the transform, the key and the nearest name", "[actors][transform]") {
   CHECK(refusal({"log2p", {"I1"}, {}}) ==
-        "transform 2 (log2p): op: unknown operator; did you mean \"log1p\"?");
+        "[[transform]] number 2 (log2p): op: unknown operator; did you mean \"log1p\"?");
   CHECK(refusal({"log1p", {"I1"}, {{"outptu", std::string("x")}}}) ==
-        "transform 2 (log1p): outptu: unknown parameter; did you mean \"output\"?");
+        "[[transform]] number 2 (log1p): outptu: unknown parameter; did you mean \"output\"?");
   CHECK(refusal({"log1p", {}, {{"colums", std::string("I1")}}}) ==
-        "transform 2 (log1p): colums: unknown parameter; did you mean \"columns\"?");
-  CHECK(refusal({"log1p", {"K*"}, {}}) == "transform 2 (log1p): columns: \"K*\" matches no column");
+        "[[transform]] number 2 (log1p): colums: unknown parameter; did you mean \"columns\"?");
+  CHECK(refusal({"log1p", {"K*"}, {}}) ==
+        "[[transform]] number 2 (log1p): columns: \"K*\" matches no column");
   CHECK(refusal({"log1p", {"I3"}, {}}) ==
-        "transform 2 (log1p): columns: no column \"I3\"; did you mean \"I1\"?");
-  CHECK(refusal({"log1p", {}, {}}) == "transform 2 (log1p): columns: name at least one column");
+        "[[transform]] number 2 (log1p): columns: no column \"I3\"; did you mean \"I1\"?");
+  CHECK(refusal({"log1p", {}, {}}) ==
+        "[[transform]] number 2 (log1p): columns: name at least one column");
   CHECK(refusal({"log1p", {"C*"}, {}}) ==
-        "transform 2 (log1p): columns: \"C*\" is sparse, the operator takes dense columns");
+        "[[transform]] number 2 (log1p): columns: \"C*\" is sparse, the operator takes dense "
+        "columns");
   CHECK(refusal({"sigrid_hash", {"C1"}, {}}) ==
-        "transform 2 (sigrid_hash): max_value: is missing; give a whole number");
+        "[[transform]] number 2 (sigrid_hash): max_value: is missing; give a whole number");
   CHECK(refusal({"sigrid_hash", {"C1"}, {{"max_value", std::int64_t{0}}}}) ==
-        "transform 2 (sigrid_hash): max_value: must be at least 1, not 0");
+        "[[transform]] number 2 (sigrid_hash): max_value: must be at least 1, not 0");
   CHECK(refusal({"sigrid_hash", {"C1"}, {{"max_value", 1.5}}}) ==
-        "transform 2 (sigrid_hash): max_value: must be a whole number");
+        "[[transform]] number 2 (sigrid_hash): max_value: must be a whole number");
   CHECK(refusal({"log1p", {"I1", "I2"}, {{"output", std::string("x")}}}) ==
-        "transform 2 (log1p): output: needs {} for the column's name, as there are 2 columns");
+        "[[transform]] number 2 (log1p): output: needs {} for the column's name, as there are 2 "
+        "columns");
   CHECK(refusal({"log1p", {"I1"}, {{"output", std::string("C2")}}}) ==
-        "transform 2 (log1p): output: \"C2\" is a column already");
+        "[[transform]] number 2 (log1p): output: \"C2\" is a column already");
 }
 
 TEST_CASE("a column whose name looks like a pattern is found by its name", "[actors][transform]") {

@@ -61,7 +61,8 @@ TEST_CASE("a user's function replaces lists, as far as they may grow", "[actors]
   Columns full(2);
   full.sparse("c", {{}, {1}});
   CHECK(failure(full, udf("repeat", {"c"})) ==
-        "transform 1 (udf): repeat: clicks.tsv, row at byte 100: 2 ids for 1 rows, 1 fit; raise "
+        "[[transform]] number 1 (udf): repeat: clicks.tsv, row at byte 100: 2 ids for 1 rows, 1 "
+        "fit; raise "
         "max_ids");
 }
 
@@ -97,7 +98,7 @@ TEST_CASE("a user's function that throws fails the job and names the row", "[act
   Columns columns(4);
   columns.dense("x", {1, 2, 13, 4});
   const std::string expected =
-      "transform 1 (udf): throws_at_13: clicks.tsv, row at byte 200: 13 brings bad luck";
+      "[[transform]] number 1 (udf): throws_at_13: clicks.tsv, row at byte 200: 13 brings bad luck";
   CHECK(failure(columns, udf("throws_at_13", {"x"})) == expected);
 }
 
@@ -118,14 +119,16 @@ TEST_CASE("a throw through the C form is caught", "[actors][udf]") {
   Columns columns(2);
   columns.dense("x", {1, 2});
   CHECK(failure(columns, udf("throws_through_c", {"x"})) ==
-        "transform 1 (udf): throws_through_c: clicks.tsv, row at byte 0: not caught within");
+        "[[transform]] number 1 (udf): throws_through_c: clicks.tsv, row at byte 0: not caught "
+        "within");
 }
 
 TEST_CASE("a failure that no single row reproduces names the first row", "[actors][udf]") {
   Columns columns(2);
   columns.dense("x", {1, 2});
   CHECK(failure(columns, udf("needs_two_rows", {"x"})) ==
-        "transform 1 (udf): needs_two_rows: one of 2 rows, the first being clicks.tsv, row at "
+        "[[transform]] number 1 (udf): needs_two_rows: one of 2 rows, the first being clicks.tsv, "
+        "row at "
         "byte 0: it threw something that is no std::exception");
 }
 
@@ -133,18 +136,20 @@ TEST_CASE("a user's function may name the row that failed", "[actors][udf]") {
   Columns columns(3);
   columns.dense("x", {1, 2, 3});
   CHECK(failure(columns, udf("names_its_row", {"x"})) ==
-        "transform 1 (udf): names_its_row: clicks.tsv, row at byte 100: no good");
+        "[[transform]] number 1 (udf): names_its_row: clicks.tsv, row at byte 100: no good");
 }
 
 TEST_CASE("wrong lengths fail the job and name the row", "[actors][udf]") {
   Columns dense(4);
   dense.dense("x", {1, 2, 3, 4});
   CHECK(failure(dense, udf("too_few_values", {"x"})) ==
-        "transform 1 (udf): too_few_values: clicks.tsv, row at byte 0: 0 values for 1 rows");
+        "[[transform]] number 1 (udf): too_few_values: clicks.tsv, row at byte 0: 0 values for 1 "
+        "rows");
   Columns sparse(3);
   sparse.sparse("c", {{1}, {7}, {3}});
   CHECK(failure(sparse, udf("forgets_7", {"c"})) ==
-        "transform 1 (udf): forgets_7: clicks.tsv, row at byte 100: wrong lengths: the list runs "
+        "[[transform]] number 1 (udf): forgets_7: clicks.tsv, row at byte 100: wrong lengths: the "
+        "list runs "
         "from 1 to -1 of 3 ids");
 }
 
@@ -165,7 +170,8 @@ TEST_CASE("a missing column or row fails the job and names the function", "[acto
     INFO(params);
     Columns columns(3);
     columns.dense("x", {1, 2, 3}).sparse("c", {{1}, {}, {2}}).ids("d", {1, 2, 3});
-    const std::string expected = "transform 1 (udf): asks_for: clicks.tsv, row at byte 0: " + words;
+    const std::string expected =
+        "[[transform]] number 1 (udf): asks_for: clicks.tsv, row at byte 0: " + words;
     CHECK(failure(columns, udf("asks_for", {"x", "c", "d"}, {{"params", params}})) == expected);
   }
   for (const std::string params : {"ids 1 0", "dense 0", "dense_name 0", "sparse_name 1"}) {
@@ -191,7 +197,7 @@ class Notes final : public UserCodeObserver {
 };
 
 TEST_CASE("loading, calls and unloading of a library are published", "[actors][udf]") {
-  const std::string op = "transform 1 (udf): ";
+  const std::string op = "[[transform]] number 1 (udf): ";
   const std::string constructors = op + "the constructors of " + kLibrary;
   const std::string call = op + "throws_through_c of " + kLibrary;
   const std::string destructors = op + "the destructors of " + kLibrary;
@@ -217,14 +223,15 @@ std::string refusal(const std::string& library, const std::string& function) {
 }
 
 TEST_CASE("a library or function that does not fit is refused at once", "[actors][udf]") {
-  CHECK(refusal("/nowhere/libmine.so", "f").find("transform 1 (udf): library: /nowhere/") == 0);
+  CHECK(refusal("/nowhere/libmine.so", "f")
+            .find("[[transform]] number 1 (udf): library: /nowhere/") == 0);
   CHECK(refusal(kLibrary, "nothing") ==
-        "transform 1 (udf): function: " + kLibrary + " has no function \"nothing\"");
+        "[[transform]] number 1 (udf): function: " + kLibrary + " has no function \"nothing\"");
   CHECK(refusal(kLibrary, "undeclared") ==
-        "transform 1 (udf): function: \"undeclared\" of " + kLibrary +
+        "[[transform]] number 1 (udf): function: \"undeclared\" of " + kLibrary +
             " is not declared with FOREBAY_UDF of forebay/udf.h");
   CHECK(refusal(kLibrary, "of_tomorrow") ==
-        "transform 1 (udf): library: " + kLibrary +
+        "[[transform]] number 1 (udf): library: " + kLibrary +
             " was built for version 2 of forebay/udf.h, this is 1; build it again");
 }
 

@@ -183,10 +183,10 @@ TEST_CASE("a wrong job file is refused with place, key and expected value", "[to
       {"[transform]\nop = \"log1p\"\n",
        "job.toml, line 3: transforms are a list; write [[transform]]"},
       {"[[transform]]\ncolumns = [\"I*\"]\n",
-       "job.toml, line 3: transform 1 has no op; see forebay inspect --ops"},
-      {"[[transform]]\nop = 1\n", "job.toml, line 4: transform.0.op must be a string"},
+       "job.toml, line 3: [[transform]] number 1 has no op; see forebay inspect --ops"},
+      {"[[transform]]\nop = 1\n", "job.toml, line 4: [[transform]] number 1: op must be a string"},
       {"[[transform]]\nop = \"log1p\"\ncolumns = 1\n",
-       "job.toml, line 5: transform.0.columns must be a list of strings"},
+       "job.toml, line 5: [[transform]] number 1: columns must be a list of strings"},
       {"[trainer]\nevaluate = [\"x\"]\nevaluate_share = 0.1\n",
        "folder/job.toml: trainer.evaluate and trainer.evaluate_share exclude each other; remove "
        "one"},
@@ -375,9 +375,10 @@ TEST_CASE("an allocation names the job's stages", "[tools][job]") {
   CHECK_THAT(refusal("[pipeline.allocation]\nem-bed = 0\n"),
              Catch::Contains("pipeline.allocation.em-bed is 0, but must be a whole number from 1"));
   CHECK_THAT(refusal("[[transform]]\nop = \"log1p\"\nstage = 3\n"),
-             Catch::Contains("transform.2.stage must be a stage's name"));
-  CHECK_THAT(refusal("[[transform]]\nop = \"log1p\"\nstage = \"load\"\n"),
-             Catch::Contains("transform.2.stage: \"load\" is the name of another stage"));
+             Catch::Contains("[[transform]] number 3: stage must be a stage's name"));
+  CHECK_THAT(
+      refusal("[[transform]]\nop = \"log1p\"\nstage = \"load\"\n"),
+      Catch::Contains("[[transform]] number 3: stage \"load\" is the name of another stage"));
 }
 
 TEST_CASE("an allocation of more actors than pipeline.max_actors is refused", "[tools][job]") {

@@ -574,8 +574,10 @@ TEST_CASE("the first key of the job file in a message is found", "[loader]") {
         "order.sed");
   CHECK(job_key_in("--set junk: must be KEY=VALUE, as in --set order.seed=7") == "");
   CHECK(job_key_in("pipeline.allocation.em-bed: no such stage") == "pipeline.allocation.em-bed");
-  CHECK(job_key_in("job.toml, line 9: transform.2.stage must be") == "transform.2.stage");
-  CHECK(job_key_in("job.toml, line 9: transform.2 has no op") == "");
+  CHECK(job_key_in("job.toml, line 9: [[transform]] number 3: stage must be") ==
+        "transform.2.stage");
+  CHECK(job_key_in("job.toml, line 9: [[transform]] number 3 has no op") == "");
+  CHECK(job_key_in("[[transform]] number 1 (udf): f: a.tsv, row at byte 9: no") == "");
 }
 
 TEST_CASE("a loader leaves the process as it was: signals, affinity, memory beside its own",
