@@ -117,6 +117,12 @@ Status CurveKeys::add_client(const std::string& folder, const std::string& name)
 }
 
 Result<CurveKeys> CurveKeys::read(const std::string& folder) {
+  std::error_code error;
+  if (!fs::exists(folder, error) && !error) {
+    return fail(Code::kNotFound, "key folder " + folder + ": No such file or directory; `forebay " +
+                                     "keys new " + folder +
+                                     "` makes it, or copy it from the trainer");
+  }
   CurveKeys keys{.folder = folder, .server_public = {}, .server_secret = {}, .client = {}};
   auto server = read_key(folder + "/server.key");
   if (!server) return pass(server);

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shlex
+import socket
 import subprocess
 
 from support.harness import FOREBAY, Running, Scenario, main
@@ -102,6 +103,32 @@ class CommandLine(Scenario):
             options = self.forebay(*command, "--help").out.split("\noptions:\n")[1].split("\n\n")[0].split("\n")
             begins = {re.match(r"  --.*?  +(?=\S)", line).end() for line in options}
             self.assertEqual(len(begins), 1, options)
+
+    def test_errors_say_what_to_give(self):
+        (self.folder / "job.toml").write_text('[dataset]\npaths = ["*.tsv"]\n')
+        for arguments, said in (
+                (["ingest", "job.toml", "--dashboard", "8265"],
+                 "--dashboard 8265: give HOST:PORT, such as 127.0.0.1:8265"),
+                (["status", "--join", "127.0.0.1:1", "--keys", "none"],
+                 "`forebay keys new none` makes it, or copy it from the trainer"),
+                (["status"], "no job runs in .; go to the job's folder, or give --dir or --join"),
+                (["set", "pipeline.cpus=1"], "no job runs in .; go to the job's folder, or give --dir"),
+                (["ingest", "job.toml", "--set", "pipeline.cpus"], "must be KEY=VALUE")):
+            with self.subTest(arguments):
+                finished = self.forebay(*arguments)
+                self.assertEqual(finished.status, 2, finished)
+                self.assertTrue(finished.err.endswith(said + "\n") or "KEY=VALUE" in said and said in finished.err, finished)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            finished = self.forebay("head", "--listen", address, "--store", "store")
+            self.assertEqual(finished.status, 2, finished)
+            self.assertIn(f"cannot listen at {address}: Address already in use; give a free port, or 0", finished.err)
+
+    def test_keys_new_names_the_files_that_a_node_needs(self):
+        self.assertIn("a node needs `server.key`, `client.key` and `client.key_secret`.\n",
+                      self.forebay("keys", "new", "keys").out)
+        self.assertIn("a node needs `server.key`, and `n7.key` and `n7.key_secret`,\nas client.key and client.key_secret.\n",
+                      self.forebay("keys", "new", "keys", "--client", "n7").out)
 
     def test_wrong_usage_is_one_line_and_status_2(self):
         for arguments in (["trian", "job.toml"], ["ingest"], ["ingest", "a", "b"], ["ingest", "job.toml", "--nope"],

@@ -58,7 +58,7 @@ class Api(Served):
         self.stopped(running)
 
     def test_an_address_that_is_none_is_refused(self):
-        self.assert_refused(self.slow.run("ingest", "--json", "--dashboard", "here"), 2, "run.dashboard", "HOST:PORT")
+        self.assert_refused(self.slow.run("ingest", "--json", "--dashboard", "here"), 2, "--dashboard here", "HOST:PORT")
 
     def test_a_report_names_its_run_and_a_killed_run_hides_no_older_one(self):
         record = self.slow.folder / ".forebay/record.json"

@@ -11,6 +11,7 @@
 
 #include "actors/input/file_system.h"
 #include "core/base/whole_file.h"
+#include "core/net/host_port.h"
 #include "engine/job/job_file.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
@@ -34,6 +35,14 @@ std::vector<std::string> sets_of(const Invocation& invocation) {
     sets.push_back("run.dashboard=" + invocation.value("--dashboard"));
   }
   return sets;
+}
+
+/// Refuses `--dashboard 8265` in terms of the option; the key of the job file would be named else.
+Status check_dashboard(const Invocation& invocation) {
+  const std::string address = invocation.value("--dashboard");
+  if (address.empty() || parse_address(address)) return {};
+  return fail(Code::kInvalid,
+              "--dashboard " + address + ": give HOST:PORT, such as 127.0.0.1:8265");
 }
 
 }  // namespace
@@ -73,6 +82,7 @@ OptionReader& OptionReader::command(std::string& into) {
 }
 
 Result<JobSpec> open_job(const Invocation& invocation) {
+  if (auto dashboard = check_dashboard(invocation); !dashboard) return pass(dashboard);
   const std::string path = FileSystems().full_path(invocation.arguments.front(), "");
   if (path.find("://") != std::string::npos) {
     return fail(Code::kInvalid, "job file " + path +

@@ -81,7 +81,14 @@ Result<std::string> look_once(const Look& look) {
   return look();
 }
 
-Exit not_answered(const Error& error) { return Exit::of(error, Code::kNotFound); }
+/// The exit of a command that found no running job; `options` are those that name another one.
+Exit not_answered(const Error& error, const std::string& options) {
+  if (error.code != Code::kNotFound) return Exit::of(error, Code::kNotFound);
+  return Exit::refused(error.message + "; go to the job's folder, or give " + options);
+}
+
+constexpr const char* kByFolder = "--dir";
+constexpr const char* kByFolderOrAddress = "--dir or --join";
 
 using Time = SplitTimes::Time;
 
@@ -111,7 +118,7 @@ Exit run_status(const Invocation& invocation) {
   auto look = look_of(invocation);
   if (!look) return Exit::refused(look.error());
   auto now = look_once(*look);
-  if (!now) return not_answered(now.error());
+  if (!now) return not_answered(now.error(), kByFolderOrAddress);
   if (invocation.has("--json")) {
     std::printf("%s\n", now->c_str());
     return Exit::done();
@@ -130,7 +137,7 @@ Exit run_top(const Invocation& invocation) {
   while (!StopRequest::requested()) {
     auto now = look_once(*look);
     // A job that answered before and does not answer now has ended.
-    if (!now) return before.empty() ? not_answered(now.error()) : Exit::done();
+    if (!now) return before.empty() ? not_answered(now.error(), kByFolderOrAddress) : Exit::done();
     auto page = status_page(before, *now);
     if (!page) return Exit::failed(page.error());
     std::printf("%s%s%s", on_terminal ? "\033[H\033[2J" : "", page->c_str(),
@@ -159,7 +166,7 @@ Exit run_trace(const Invocation& invocation) {
     const StopRequest::AtOnce waiting;
     return ask_to_trace(run_folder(invocation));
   }();
-  if (!answer) return not_answered(answer.error());
+  if (!answer) return not_answered(answer.error(), kByFolder);
   auto history = parse_history(*answer);
   if (!history) return Exit::failed(history.error());
   std::vector<PastSplit>& splits = history->splits;

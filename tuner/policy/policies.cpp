@@ -146,7 +146,8 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyC
   const auto* const found = std::ranges::find(kPolicies, name, &PolicyInfo::name);
   if (found == std::end(kPolicies)) {
     return fail(Code::kInvalid, "no policy is called '" + std::string(name) +
-                                    "'; the nearest is '" + nearest(name) + "'");
+                                    "'; the nearest is '" + nearest(name) +
+                                    "'; see forebay tune --policies");
   }
   if (Status ready = complete(name, context); !ready) return pass(ready);
   const auto joins = [](const StageDescription& stage) { return stage.least_actors == 0; };

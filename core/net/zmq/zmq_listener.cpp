@@ -33,8 +33,9 @@ Result<Descriptor> listen_at(const HostPort& address, int backlog) {
     return socket;
   }
   const int why = errno;
-  return fail(Code::kUnavailable,
-              "cannot listen at " + address.text() + ": " + std::generic_category().message(why));
+  const char* advice = why == EADDRINUSE ? "; give a free port, or 0" : "";
+  return fail(Code::kUnavailable, "cannot listen at " + address.text() + ": " +
+                                      std::generic_category().message(why) + advice);
 }
 
 }  // namespace

@@ -145,7 +145,8 @@ TEST_CASE("a policy that does not exist is named beside the nearest that does", 
   const auto made = make_policy("greddy", context());
   REQUIRE_FALSE(made);
   CHECK(made.error().code == Code::kInvalid);
-  CHECK(made.error().message == "no policy is called 'greddy'; the nearest is 'greedy'");
+  CHECK(made.error().message ==
+        "no policy is called 'greddy'; the nearest is 'greedy'; see forebay tune --policies");
 }
 
 TEST_CASE("a policy names the input that it lacks", "[tuner][policy]") {

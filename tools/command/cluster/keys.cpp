@@ -28,11 +28,14 @@ Exit run_keys(const Invocation& invocation) {
   if (auto made = make_keys(folder, client); !made) return Exit::refused(made.error());
   const std::string shown = client.empty() ? "client" : client;
   return print_result(invocation, JsonObject().add("folder", folder).add("client", shown), [&] {
+    const std::string pair = "`" + shown + ".key` and `" + shown + ".key_secret`";
+    const std::string wanted =
+        client.empty() ? pair : "and " + pair + ",\nas client.key and client.key_secret";
     std::printf(
-        "%s: keys made. The head needs all of it; a worker needs server.key, and %s.key and\n"
-        "%s.key_secret as client.key and client.key_secret. A client is accepted while\n"
-        "clients/NAME.key is there: to lock one out, remove that file.\n",
-        folder.c_str(), shown.c_str(), shown.c_str());
+        "%s: keys made. The head needs all of it; a node needs `server.key`, %s.\n"
+        "A client is accepted while clients/NAME.key is there: to lock one out, remove that "
+        "file.\n",
+        folder.c_str(), wanted.c_str());
   });
 }
 
