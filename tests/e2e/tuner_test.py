@@ -92,7 +92,7 @@ class Tuner(Scenario):
         self.until_decided(job, 1 + (job.folder / ".forebay/decisions.jsonl").read_text().count("\n"))
         shown = json.loads((job.folder / ".forebay/decisions.jsonl").read_text().splitlines()[-1])
         self.assertEqual(shown["seen"]["limits"], {"cpus": 1.0, "memory_bytes": 256 * MIB})
-        for wrong, word in (("order.seed=2", "order.seed"), ("pipeline.cpus=0", "pipeline.cpus"),
+        for wrong, word in (("order.seed=2", "order.seed"), ("order.seed=3", "N counts from 0"), ("pipeline.cpus=0", "pipeline.cpus"),
                             ("pipeline.memory=2MiB", "pipeline.memory"), ("tuner.mod=on", "tuner.mode"),
                             ("transform.7.microseconds=1", "transform.7")):
             refused = self.command(job, "set", wrong)
