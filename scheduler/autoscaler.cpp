@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/base/text/counted.h"
+
 namespace forebay::scheduler {
 namespace {
 
@@ -51,9 +53,7 @@ std::string number(double value) {
   return text;
 }
 
-std::string count(std::uint32_t workers) {
-  return std::to_string(workers) + (workers == 1 ? " worker" : " workers");
-}
+std::string count(std::uint32_t workers) { return format_counted(workers, "worker"); }
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "actors/source/index/index_cache.h"
 #include "actors/source/index/index_pass.h"
 #include "actors/source/unit_blocks.h"
+#include "core/base/text/counted.h"
 #include "core/base/thread/parallel.h"
 
 namespace forebay {
@@ -67,10 +68,9 @@ class Indexing {
       bytes += files_[i].listed.stamp.bytes;
     }
     if (files == 0) return;
-    task_.options.announce("indexing " + std::to_string(files) + (files == 1 ? " file" : " files") +
-                           " in a store: all of " + size_text(bytes) +
-                           " are read once; later runs take the index of " + task_.options.run_dir +
-                           "/index");
+    task_.options.announce("indexing " + format_counted(files, "file") + " in a store: all of " +
+                           size_text(bytes) + " are read once; later runs take the index of " +
+                           task_.options.run_dir + "/index");
   }
 
   // Checks all files before the first one is indexed, so that a wrong header shows at once. Only
@@ -123,8 +123,8 @@ class Indexing {
     const char* why = damaged_ == 0            ? "of another version"
                       : of_other_version_ == 0 ? "damaged"
                                                : "of another version or damaged";
-    task_.options.announce(task_.options.run_dir + "/index: " + std::to_string(all) +
-                           (all == 1 ? " index is " : " indexes are ") + why +
+    task_.options.announce(task_.options.run_dir +
+                           "/index: " + format_counted(all, "index is ", "indexes are ") + why +
                            "; its files are indexed anew");
   }
 
@@ -225,7 +225,7 @@ class Indexing {
     });
     if (task_.spill == nullptr || packed == 0 || !task_.options.announce) return;
     task_.options.announce(
-        "writing " + std::to_string(packed) + " compressed " + (packed == 1 ? "file" : "files") +
+        "writing " + format_counted(static_cast<std::uint64_t>(packed), "compressed file") +
         " decompressed to " + task_.spill->path() +
         " while indexing, to read out of order (run.spill = " + size_text(task_.spill->limit()) +
         ")");

@@ -7,6 +7,7 @@
 
 #include "actors/source/index/index_cache.h"
 #include "core/base/crc32c.h"
+#include "core/base/text/counted.h"
 #include "core/base/text/printable.h"
 #include "core/data/buffer_pool.h"
 
@@ -40,9 +41,7 @@ std::string unreadable(const Format& format, const BlockRef& block, std::span<co
   if (rows.empty()) return {};
   const std::size_t more = rows.size() - 1;
   return place_of(rows.front()) +
-         (more == 0
-              ? " is"
-              : " and " + std::to_string(more) + (more == 1 ? " more row are" : " more rows are")) +
+         (more == 0 ? " is" : " and " + format_counted(more, "more row are", "more rows are")) +
          " damaged: " + printable_field(rows.front().reason) + "; ";
 }
 

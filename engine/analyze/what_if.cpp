@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/text/counted.h"
 #include "engine/analyze/workers.h"
 #include "engine/job/quantity.h"
 
@@ -134,9 +135,9 @@ std::vector<std::uint32_t> worker_counts(std::uint32_t now) {
 }
 
 std::string name_of_workers(std::uint32_t workers, std::uint32_t now) {
-  const std::string count = workers == 0 ? "no" : std::to_string(workers);
+  const std::string count = workers == 0 ? "no workers" : format_counted(workers, "worker");
   const std::string unlike = now == 0 ? " like this machine" : " instead of " + std::to_string(now);
-  return count + (workers == 1 ? " worker" : " workers") + unlike;
+  return count + unlike;
 }
 
 void add_workers(Changes& changes, const Analysed& analysed) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/base/text/counted.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
@@ -95,7 +96,7 @@ scheduler::ScaleDecision Scaling::as_told(std::uint32_t central,
   const std::uint32_t workers = std::clamp(central, least_, most_);
   if (std::exchange(told_, workers) != workers) missing_.begin();
   const auto here = static_cast<std::uint32_t>(input.workers.size()) + input.joining;
-  const std::string number = std::to_string(workers) + (workers == 1 ? " worker" : " workers");
+  const std::string number = format_counted(workers, "worker");
   if (missing_.again(workers, here, input.seconds)) {
     return {workers, std::to_string(here) + " of " + number + " are here", true};
   }

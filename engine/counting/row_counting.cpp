@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/stage/stage_worker.h"
+#include "core/base/text/counted.h"
 #include "core/base/thread/parallel.h"
 #include "core/data/buffer_pool.h"
 #include "engine/job/quantity.h"
@@ -82,9 +83,9 @@ class Count {
 
   Status read_rows_of(const Dataset& from) {
     if (job_.options.announce) {
-      job_.options.announce(
-          "counting the rows that remain, once: reads " + format_size(from.bytes()) + " of " +
-          std::to_string(from.files().size()) + (from.files().size() == 1 ? " file" : " files"));
+      job_.options.announce("counting the rows that remain, once: reads " +
+                            format_size(from.bytes()) + " of " +
+                            format_counted(from.files().size(), "file"));
     }
     return go_through(from, nullptr);
   }

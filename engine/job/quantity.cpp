@@ -91,12 +91,6 @@ std::string format_duration(std::chrono::nanoseconds time) {
   return std::to_string(total / 3600) + " h " + std::to_string(total / 60 % 60) + " min";
 }
 
-std::string format_count(std::uint64_t count) {
-  std::string text = std::to_string(count);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-  return text;
-}
-
 std::string format_number(double number, int digits) { return printed("%.*f", digits, number); }
 
 std::string format_percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
+#include "core/base/text/counted.h"  // format_count(), of the same family
 
 namespace forebay {
 
@@ -29,9 +30,6 @@ std::string format_size(std::uint64_t bytes);
 
 /// Returns `250 ms`, `5.2 s`, `3 min 20 s`, `2 h 5 min`.
 std::string format_duration(std::chrono::nanoseconds time);
-
-/// Returns `1,234,567`.
-std::string format_count(std::uint64_t count);
 
 /// Returns what std::printf prints, cut to 127 characters.
 template <class... Values>

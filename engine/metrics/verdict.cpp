@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/enum_names.h"
+#include "core/base/text/counted.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {
@@ -24,8 +25,7 @@ constexpr EnumName<Limit> kLimitNames[] = {
     {"memory", Limit::kMemory},   {"link", Limit::kLink}};
 
 std::string actors_of(const StageView& stage) {
-  return stage.actors == 1 ? "its 1 actor was"
-                           : "its " + std::to_string(stage.actors) + " actors were";
+  return "its " + format_counted(stage.actors, "actor was", "actors were");
 }
 
 // Returns actor-seconds of work per second: the load of a stage on the machine.
@@ -35,8 +35,7 @@ double load_of(const StageView& stage) {
 
 std::string describe_queue(const StageView& stage) {
   if (stage.queued == 0) return "";
-  return " and " + std::to_string(stage.queued) + (stage.queued == 1 ? " split" : " splits") +
-         " waited for it";
+  return " and " + format_counted(stage.queued, "split") + " waited for it";
 }
 
 bool starved(const Activity& activity) {

@@ -1,6 +1,6 @@
 #include "engine/train/checkpointing.h"
 
-#include "engine/job/counted.h"
+#include "core/base/text/counted.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {

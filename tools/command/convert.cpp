@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/base/text/counted.h"
 #include "core/base/text/printable.h"
 #include "engine/convert/conversion.h"
-#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"

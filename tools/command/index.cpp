@@ -3,8 +3,8 @@
 
 #include "actors/source/dataset.h"
 #include "core/base/clock.h"
+#include "core/base/text/counted.h"
 #include "core/base/text/printable.h"
-#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/run_dir.h"

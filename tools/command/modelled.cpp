@@ -5,9 +5,9 @@
 #include <string>
 
 #include "core/base/clock.h"
+#include "core/base/text/counted.h"
 #include "core/base/text/printable.h"
 #include "engine/emulated/world_emulation.h"
-#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/modelled/best_file.h"
 #include "engine/modelled/emulation.h"

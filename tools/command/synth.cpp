@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/base/random.h"
+#include "core/base/text/counted.h"
 #include "core/base/whole_file.h"
-#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/modelled/pipeline_file.h"
 #include "engine/outputs/outputs.h"

@@ -8,7 +8,7 @@
 #include "actors/sizing.h"
 #include "actors/source/stored/file_list.h"
 #include "actors/stage/stage_worker.h"
-#include "engine/job/counted.h"
+#include "core/base/text/counted.h"
 #include "engine/job/job_spec.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/text/counted.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {
@@ -58,8 +59,8 @@ Finding judge_listing(const StoreAnswers& answers) {
     return Finding::warn("list", answers.list_refused->message,
                          "a glob needs the right to list; name each file without it");
   }
-  return Finding::ok("list", (answers.has_more ? "over " : "") + format_count(answers.listed) +
-                                 (answers.listed == 1 ? " object begins" : " objects begin") +
+  return Finding::ok("list", (answers.has_more ? "over " : "") +
+                                 format_counted(answers.listed, "object begins", "objects begin") +
                                  " as the path does");
 }
 
@@ -120,11 +121,12 @@ Finding judge_rate(const StoreAnswers& answers, int cpus) {
   const double wanted = kBytesPerCpu * cpus;
   const double rate = answers.bytes_per_second();
   const std::uint64_t needed = connections_for(answers, wanted);
-  const std::string what = rate_text(rate) + " with " + format_count(answers.in_flight) +
-                           " requests in flight (" + format_size(answers.burst_bytes) + "); " +
-                           std::to_string(cpus) + (cpus == 1 ? " CPU decodes" : " CPUs decode") +
-                           " up to " + rate_text(wanted) + ", for which " + format_count(needed) +
-                           " requests of 1 MiB are needed in flight";
+  const std::string what =
+      rate_text(rate) + " with " + format_count(answers.in_flight) + " requests in flight (" +
+      format_size(answers.burst_bytes) + "); " +
+      format_counted(static_cast<std::uint64_t>(cpus), "CPU decodes", "CPUs decode") + " up to " +
+      rate_text(wanted) + ", for which " + format_count(needed) +
+      " requests of 1 MiB are needed in flight";
   constexpr double kNear = 0.8;
   if (rate >= kNear * wanted) return Finding::ok("speed", what);
   const double by_latency = static_cast<double>(answers.in_flight * ProbeLimits{}.part_bytes) /

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/base/text/counted.h"
 #include "engine/job/quantity.h"
 #include "tuner/fused_stages.h"
 
@@ -58,8 +59,7 @@ std::string memory_words(const Decision& decision, const PipelineDescription& de
 std::string stage_words(const StageBelief& stage, std::uint32_t actors, bool slowest) {
   if (stage.seconds <= 0) return "has not finished a split yet";
   std::string words = in_words(stage.seconds) + " a split, " + format_percent(stage.cpu) +
-                      " of it on a CPU; " + std::to_string(actors) +
-                      (actors == 1 ? " actor makes" : " actors make") +
+                      " of it on a CPU; " + format_counted(actors, "actor makes", "actors make") +
                       printed(" %.3g splits/s", stage.rate);
   if (slowest) words += ", the fewest";
   if (stage.slow > kAlone) {

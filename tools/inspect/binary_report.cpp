@@ -12,6 +12,7 @@
 #include "actors/format/parquet/footer.h"
 #include "actors/format/parquet/repeat_sample.h"
 #include "actors/input/file_system.h"
+#include "core/base/text/counted.h"
 #include "core/base/text/printable.h"
 #include "core/data/buffer_pool.h"
 #include "engine/job/quantity.h"
@@ -145,8 +146,8 @@ Result<FileReport> report_arrays(const InputFile& file, const char* kind) {
   if (!arrays) return pass(arrays);
   std::uint64_t rows = 0;
   for (const npy::Array& array : *arrays) rows = std::max(rows, array.header.rows);
-  FileReport report{.title = "NumPy " + std::string(kind) + ", " + std::to_string(arrays->size()) +
-                             (arrays->size() == 1 ? " array, " : " arrays, ") + format_count(rows) +
+  FileReport report{.title = "NumPy " + std::string(kind) + ", " +
+                             format_counted(arrays->size(), "array") + ", " + format_count(rows) +
                              " rows, " + format_size(file.size()),
                     .json = JsonObject()
                                 .add("path", file.path())

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/job/counted.h"
+#include "core/base/text/counted.h"
 #include "engine/job/quantity.h"
 #include "tools/inspect/inspect.h"
 #include "trainer/model_description.h"

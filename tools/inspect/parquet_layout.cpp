@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/base/text/counted.h"
 #include "core/base/text/printable.h"
 #include "engine/job/quantity.h"
 #include "tools/inspect/inspect.h"
@@ -135,8 +136,7 @@ std::string describe_groups(const ParquetLayout& layout) {
   const char* index = layout.indexed_chunks == 0 ? "no page index"
                       : has_page_index(layout)   ? "a page index"
                                                  : "a page index for some columns";
-  return format_count(layout.groups) + (layout.groups == 1 ? " row group of " : " row groups of ") +
-         rows + " rows, " + index;
+  return format_counted(layout.groups, "row group") + " of " + rows + " rows, " + index;
 }
 
 JsonObject to_json(const ParquetLayout& layout) {

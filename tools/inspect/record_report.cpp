@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/input/file_system.h"
+#include "core/base/text/counted.h"
 #include "core/base/text/json_text.h"
 #include "core/base/text/printable.h"
 #include "core/base/text/text.h"
-#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/run/tuning.h"
 #include "tools/inspect/inspect.h"

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/text/counted.h"
 #include "core/base/text/printable.h"
-#include "engine/job/counted.h"
 #include "engine/job/quantity.h"
 #include "tools/inspect/text_table.h"
 

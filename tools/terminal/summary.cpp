@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "core/base/text/counted.h"
 #include "engine/job/quantity.h"
 #include "engine/metrics/verdict.h"
 #include "engine/report/json_object.h"
@@ -110,9 +111,9 @@ std::string format_summary(const SummaryView& view) {
           " actors      busy  waits: input  waits: output     splits  bytes in\n";
   for (const StageView& stage : view.stages) text += table_row(stage, width);
   if (view.outcome.decisions > 0) {
-    text += "tuner: " + format_count(view.outcome.decisions) +
-            (view.outcome.decisions == 1 ? " decision: " : " decisions, the last: ") +
-            view.outcome.last_decision + "\n";
+    text +=
+        "tuner: " + format_counted(view.outcome.decisions, "decision: ", "decisions, the last: ") +
+        view.outcome.last_decision + "\n";
   }
   return text + name_bottleneck(view) + "\n";
 }

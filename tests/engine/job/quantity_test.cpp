@@ -1,7 +1,5 @@
 #include "engine/job/quantity.h"
 
-#include "engine/job/counted.h"
-
 #include "tests/support/catch.h"
 
 namespace forebay {
@@ -18,13 +16,6 @@ TEST_CASE("sizes are read in powers of 1000 and of 1024", "[tools][quantity]") {
     CAPTURE(bad);
     CHECK_FALSE(parse_size(bad));
   }
-}
-
-TEST_CASE("one thing is named in the singular, any other number of it in the plural",
-          "[tools][quantity]") {
-  CHECK(format_counted(1, "file") == "1 file");
-  CHECK(format_counted(0, "file") == "0 files");
-  CHECK(format_counted(1200, "batch", "batches") == "1,200 batches");
 }
 
 TEST_CASE("times are read with a unit or in seconds", "[tools][quantity]") {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text/counted.h"
 #include "core/runtime/synchronized.h"
 #include "engine/emulated/one_node_world.h"
 #include "engine/job/quantity.h"
@@ -145,12 +146,9 @@ void announce(const tuner::ComparisonOptions& options) {
 }
 
 std::string title_of(const Invocation& invocation, const tuner::ComparisonOptions& options) {
-  const auto some = [](std::size_t count, const char* one, const char* more) {
-    return std::to_string(count) + " " + (count == 1 ? one : more);
-  };
-  return some(options.policies.size(), "policy", "policies") + " on " +
-         some(options.pipelines.size(), "pipeline", "pipelines") + ", " +
-         some(options.seeds, "seed", "seeds") + ", " + invocation.value("--machine", "simulated");
+  return format_counted(options.policies.size(), "policy", "policies") + " on " +
+         format_counted(options.pipelines.size(), "pipeline") + ", " +
+         format_counted(options.seeds, "seed") + ", " + invocation.value("--machine", "simulated");
 }
 
 void print(const Table& table) {

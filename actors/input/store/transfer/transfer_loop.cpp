@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "actors/input/store/transfer/store_error.h"
+#include "core/base/text/counted.h"
 
 namespace forebay {
 namespace {
@@ -317,10 +318,10 @@ void TransferLoop::stop_all_of(const Fetch& fetch) {
 
 tl::unexpected<Error> TransferLoop::given_up(const Fetch& fetch, const Trouble& trouble,
                                              Time silence) const {
-  return fail(Code::kTimeout,
-              fetch.target().path + ": no byte came for " + seconds_text(silence) + " in " +
-                  std::to_string(fetch.tries) + (fetch.tries == 1 ? " try" : " tries") +
-                  " (storage.give_up_after); at last: " + trouble.what + trouble.advice);
+  return fail(Code::kTimeout, fetch.target().path + ": no byte came for " + seconds_text(silence) +
+                                  " in " + format_counted(fetch.tries, "try", "tries") +
+                                  " (storage.give_up_after); at last: " + trouble.what +
+                                  trouble.advice);
 }
 
 /// Another attempt will follow, unless one is under way.
