@@ -68,7 +68,9 @@ Status TrainerNode::open_listener() {
     auto address = net_->listen(cluster.listen);
     if (!address) return fail(address.error().code, "cluster.listen: " + address.error().message);
     address_ = "tcp://" + reachable(*address);
-    say_("workers join at " + address_);
+    say_(cluster.head.empty() ? "workers join at " + address_
+                              : "workers join the head at " + join_address() +
+                                    " and bring their splits to " + address_);
     write_address();
   }
   if (!cluster.head.empty()) {
@@ -85,10 +87,15 @@ Status TrainerNode::open_listener() {
   return {};
 }
 
+std::string TrainerNode::join_address() const {
+  const std::string& head = job_.cluster.head;
+  return head.empty() || address_.empty() ? address_ : "tcp://" + without_scheme(head);
+}
+
 // Writes the address to join, for scripts on a file system that the nodes share.
 void TrainerNode::write_address() const {
   const std::string path = address_file(job_);
-  if (replace_whole(path, address_ + "\n", Sync::kNo)) return;
+  if (replace_whole(path, join_address() + "\n", Sync::kNo)) return;
   say_("the address to join could not be written to " + path);
 }
 

@@ -72,8 +72,9 @@ class TrainerNode final : public SplitDispatch,
     serial_([&] { limits_ = std::move(limits); });
   }
 
-  /// The address that workers on other machines can join, too, as "tcp://H:P".
-  const std::string& address() const { return address_; }
+  /// The address that workers join, those on other machines, too, as "tcp://H:P": that of the head.
+  /// "" if this node does not listen.
+  std::string join_address() const;
   /// Returns, for each node, the rows that the trainer had received at `position`.
   std::map<std::string, std::uint64_t> rows_by_node(const Position& position) const;
   /// Returns, for each worker of another process, what it has used for the job.

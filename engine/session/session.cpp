@@ -276,7 +276,7 @@ RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds w
   outcome.dedup_ratio = repeat_ratio(stats_.repeats);
   if (cluster_) {
     outcome.rows_by_node = cluster_->rows_by_node(position);
-    outcome.address = cluster_->address();
+    outcome.address = cluster_->join_address();
   }
   return outcome;
 }

@@ -44,6 +44,8 @@ def _flat(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested tables as one, with dotted keys; `order.` stands for a table without any."""
     values: dict[str, Any] = {prefix: True} if prefix and not tables else {}
     for key, value in tables.items():
+        if not isinstance(key, str):
+            raise ConfigError(f"{prefix}{key!r}: the key of a job is text")
         if isinstance(value, Mapping):
             values.update(_flat(value, f"{prefix}{key}."))
         else:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/clock.h"
+#include "core/base/text/counted.h"
 #include "scheduler/cluster_status.h"
 
 namespace forebay::scheduler {
@@ -53,8 +54,8 @@ std::vector<std::string> problems_of(const HeadView& head) {
   if (head.state.job_is_open() && prepared == 0) {
     found.push_back(why_nothing_is_made(head));
   } else if (head.state.job_is_open() && prepared < head.workers_awaited) {
-    found.push_back("the job waits for " + std::to_string(head.workers_awaited) + " workers, " +
-                    std::to_string(prepared) + " are ready");
+    found.push_back("the job waits for " + format_counted(head.workers_awaited, "node") + ", " +
+                    std::to_string(prepared) + " of them ready");
   }
   for (const auto& [incarnation, member] : head.members.all()) {
     if (member.node.state == State::kRefused) found.push_back("refused: " + member.node.trouble);

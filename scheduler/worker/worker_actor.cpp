@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::chrono::nanoseconds kSendAgain = std::chrono::milliseconds(10);
 
+/// Why the head did not answer, for a person.
+Error explained(const Error& why) {
+  if (why.code != Code::kNotFound) return why;
+  return {
+      why.code,
+      "there is no head at this address; the workers of a job with cluster.head join that head"};
+}
+
 }  // namespace
 
 WorkerActor::WorkerActor(WorkerOptions options, SplitExecutor& work, HeadFinder& heads,
@@ -79,8 +87,9 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
       refuse(answer.result.error().message);
       end(context);
     } else {
-      const Error& why = answer.result.error();
-      turned_away_ = why.code == Code::kOverloaded ? why.message : "";
+      const Error why = explained(answer.result.error());
+      const bool lasts = why.code == Code::kOverloaded || why.code == Code::kNotFound;
+      turned_away_ = lasts ? why.message : "";
       reconnect_later(why, context);
     }
     return {};

@@ -221,6 +221,22 @@ class Faults(ClusterScenario):
         self.assert_same_run(finished, digest, 200000)
 
 
+    def test_a_worker_joins_the_head_of_a_job_and_not_its_trainer(self):
+        job = self.work(epochs=1)
+        head = Head(self, job.folder)
+        cluster = Cluster(self, job, head=head.address, local=False)
+        told = r"workers join the head at (\S+) and bring their splits to (\S+)"
+        self.wait_until(lambda: re.search(told, cluster.trainer.stderr_now()), 20)
+        join, trainer = re.search(told, cluster.trainer.stderr_now()).groups()
+        self.assertEqual((join, cluster.address_file.read_text()), (head.address, head.address + "\n"))
+        lost = harness.Running(["worker", "--join", trainer, "--name", "lost", "--cpus", "1", "--memory", "300MiB",
+                                "--patience", "2s"], job.folder).wait(timeout=60)
+        self.assertEqual(lost.status, 1, lost)
+        self.assertIn("the workers of a job with cluster.head join that head", lost.err.splitlines()[-1])
+        cluster.worker()
+        finished, _ = cluster.finish()
+        self.assertEqual(self.assert_done(finished)["address"], head.address)
+
     def test_a_head_reports_a_full_disk_and_goes_on_when_there_is_space(self):
         job = self.work(epochs=2)
         digest = self.digest_alone(job)

@@ -401,6 +401,10 @@ class Failures(Loading):
         with self.assertRaisesRegex(forebay.Error, "the loader is closed: its job can no longer be opened"):
             loader.load_state_dict(state)
 
+    def test_a_key_that_is_no_text_is_named(self):
+        with self.assertRaisesRegex(forebay.ConfigError, "order.1: the key of a job is text"):
+            forebay.Loader({"order": {1: 2}})
+
     def test_what_is_no_state_is_refused_and_the_loader_goes_on(self):
         loader = self.open()
         batches = iter(loader)

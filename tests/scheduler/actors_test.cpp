@@ -634,7 +634,7 @@ TEST_CASE("nothing is leased before min_workers are there", "[scheduler][head]")
   const auto one = cluster.member("one", 4);
   REQUIRE(cluster.issue({0, 1}));
   CHECK(cluster.recorded["one"].leased.empty());
-  CHECK(cluster.says("waits for 2 workers, 1 are ready"));
+  CHECK(cluster.says("waits for 2 nodes, 1 of them ready"));
   const auto two = cluster.member("two", 4);
   CHECK(cluster.status().leased == 2);
 
@@ -645,7 +645,7 @@ TEST_CASE("nothing is leased before min_workers are there", "[scheduler][head]")
     REQUIRE(cluster.open(open));
     REQUIRE(cluster.asked(Prepared{one, "f"}));
     REQUIRE(cluster.issue({0, 1}));
-    CHECK(cluster.says("waits for 2 workers, 1 are ready"));
+    CHECK(cluster.says("waits for 2 nodes, 1 of them ready"));
     CHECK(cluster.status().leased == 0);
   }
   SECTION("but of one that had begun when the head died") {

@@ -70,7 +70,7 @@ TEST_CASE("operators end when the run is cancelled, and spin before its time is 
   actor.cancelled = [&looks] { return ++looks > 2; };
   const auto stopped = plan->run(columns.set(), context);
   REQUIRE_FALSE(stopped);
-  CHECK(stopped.error().message == "transform 1 (spin): stopped");
+  CHECK(stopped.error().message == "[[transform]] number 1 (spin): stopped");
   CHECK(looks == 3);
   const auto not_begun = plan->run(columns.set(), context);
   REQUIRE_FALSE(not_begun);

@@ -112,7 +112,8 @@ TEST_CASE("an error names the number of a row where files hold no bytes of rows"
   const auto failed = plan->run(columns.set(), context);
   REQUIRE_FALSE(failed);
   CHECK(failed.error().message ==
-        "transform 1 (udf): throws_at_13: clicks.tsv, row 200 (from 0): 13 brings bad luck");
+        "[[transform]] number 1 (udf): throws_at_13: clicks.tsv, row 200 (from 0): 13 brings bad "
+        "luck");
 }
 
 TEST_CASE("a throw through the C form is caught", "[actors][udf]") {

@@ -77,7 +77,7 @@ TEST_CASE_METHOD(StatusFixture, "a job without a prepared worker says why", "[sc
         "no worker is ready yet, they are opening the job's files (for 2.0 s)");
   add(1, NodeState::kPrepared);
   head.workers_awaited = 2;
-  CHECK(problems() == Problems{"the job waits for 2 workers, 1 are ready"});
+  CHECK(problems() == Problems{"the job waits for 2 nodes, 1 of them ready"});
 }
 
 TEST_CASE_METHOD(StatusFixture, "a status names what is late, silent or out of reach",
