@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "actors/split_issuer.h"
@@ -124,14 +125,13 @@ NodeStages::NodeStages(Options options)
       order_(options_.run.dataset(), options_.run.order()),
       sizing_(options_.run.dataset(), options_.run.plan(), options_.run.order()),
       bounds_(id_bounds(options_.run.schema())),
-      budget_(options_.room),
-      buffers_(budget_),
+      memory_(std::make_shared<Memory>(options_.room)),
       stages_({.inputs = {.dataset = options_.run.dataset(),
                           .plan = options_.run.plan(),
                           .decode = options_.run.decode(),
                           .seed = options_.run.order().seed,
                           .permutes_rows = order_.permutes_rows(),
-                          .buffers = buffers_},
+                          .buffers = memory_->pool},
                .actors = options_.run.first_actors(),
                .mailbox_bytes = sizing_.sizes().usual_split,
                .clock = options_.run.clock(),
@@ -141,7 +141,14 @@ NodeStages::NodeStages(Options options)
   stages_.start();
 }
 
-NodeStages::~NodeStages() { stages_.cancel(); }
+NodeStages::~NodeStages() { stop(); }
+
+// With a limit of 0 the pool keeps no buffer that is returned.
+void NodeStages::stop() {
+  stages_.cancel();
+  memory_->budget.set_limit(0);
+  memory_->pool.trim();
+}
 
 // A lease that ended leaves its split in the stages, and a later lease may be for the same split.
 void NodeStages::make(std::uint64_t number) {
@@ -152,17 +159,32 @@ void NodeStages::make(std::uint64_t number) {
 
 Status NodeStages::put(Split&& split, PoolContext&) {
   split.times.sent = options_.run.clock().now();
-  const PackOptions pack{
-      .bounds = bounds_, .repeated = options_.run.schema().repeated, .compression = compression_};
-  Frames frames = pack_split(split, pack, buffers_);
+  const Compression compression = compression_;
+  Frames frames = pack(split, compression);
   plain_.fetch_add(split.columns.bytes(), std::memory_order_relaxed);
   packed_.fetch_add(bytes_of(frames), std::memory_order_relaxed);
-  if (pack.compression == Compression::kNone) keep_sample(frames);
+  if (compression == Compression::kNone) keep_sample(frames);
   split.columns = {};
   parts_done_.fetch_add(1, std::memory_order_relaxed);
   stages_.returned(split.id);
   deliver(split, std::move(frames));
   return {};
+}
+
+// A frame may wait for a slow or frozen trainer until long after the job has ended here.
+Frames NodeStages::pack(const Split& split, Compression compression) const {
+  struct Keeper {
+    std::shared_ptr<Memory> memory;
+    std::shared_ptr<const void> buffer;  // destroyed before the memory that it returns to
+  };
+  const PackOptions options{
+      .bounds = bounds_, .repeated = options_.run.schema().repeated, .compression = compression};
+  Frames frames = pack_split(split, options, memory_->pool);
+  for (Frame& frame : frames) {
+    frame = Frame(std::make_shared<const Keeper>(Keeper{memory_, frame.keeper()}), frame.data(),
+                  frame.size());
+  }
+  return frames;
 }
 
 void NodeStages::deliver(const Split& split, Frames frames) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,8 +32,8 @@ namespace forebay {
 
 /// A worker's stages: take a split's number, produce its columns as frames.
 ///
-/// Owns the pools, their threads and every buffer, including those of frames that are still being
-/// sent: it must outlive these frames. Any thread may call it.
+/// Owns the pools and their threads, and shares the buffers with the frames that it made: these may
+/// outlive it. Any thread may call it; the destructor waits for the actors' threads.
 class NodeStages final : StageOwner {
  public:
   struct Options {
@@ -66,10 +67,15 @@ class NodeStages final : StageOwner {
 
   void set_compression(Compression compression) { compression_ = compression; }
   Compression compression() const { return compression_; }
-  void stop() { stages_.cancel(); }
+
+  /// Makes no more splits: the actors end after the split that they hold. Memory that no actor and
+  /// no frame uses goes back to the system, the rest as soon as they are done with it.
+  void stop();
+  /// After stop(): whether all actors have ended, so that the destructor does not wait.
+  bool is_idle() const { return stages_.threads() == 0; }
 
   std::vector<StageStats> stats() const { return stages_.stats(); }
-  std::uint64_t buffer_bytes() const { return budget_.used(); }
+  std::uint64_t buffer_bytes() const { return memory_->budget.used(); }
   /// Splits that were passed to make() and are not done.
   std::uint64_t in_work() const {
     return begun_.load(std::memory_order_relaxed) - done_.load(std::memory_order_relaxed);
@@ -95,7 +101,7 @@ class NodeStages final : StageOwner {
   std::uint64_t packed_bytes() const { return packed_.load(std::memory_order_relaxed); }
   /// Packed, uncompressed data of one split of this job; empty until a split was made.
   std::vector<std::byte> sample() const;
-  BufferPool& buffers() { return buffers_; }
+  BufferPool& buffers() { return memory_->pool; }
   /// Resident bytes of the child processes of its actors now. Any thread.
   std::uint64_t child_bytes() const { return plan().child_bytes(); }
   const TransformPlan& plan() const { return options_.run.plan(); }
@@ -116,7 +122,15 @@ class NodeStages final : StageOwner {
     std::size_t missing = 0;
   };
 
+  /// Lives until the stages and the last frame are gone.
+  struct Memory {
+    explicit Memory(std::uint64_t limit) : budget(limit), pool(budget) {}
+    MemoryBudget budget;
+    BufferPool pool;
+  };
+
   Status put(Split&& split, PoolContext& context) override;
+  Frames pack(const Split& split, Compression compression) const;
   void deliver(const Split& split, Frames frames);
   std::optional<Frames> join(const Split& part, Frames frames);
   void failed(const Error& error) override { options_.failed(error); }
@@ -129,8 +143,7 @@ class NodeStages final : StageOwner {
   const EpochOrder order_;
   const Sizing sizing_;
   const std::vector<std::int64_t> bounds_;
-  MemoryBudget budget_;
-  BufferPool buffers_;
+  const std::shared_ptr<Memory> memory_;
   std::atomic<std::uint32_t> waiting_{2};
   std::atomic<bool> fed_{true};
   std::atomic<Compression> compression_{Compression::kNone};

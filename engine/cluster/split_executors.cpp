@@ -1,6 +1,10 @@
 #include "engine/cluster/split_executors.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <malloc.h>
 
 #include "core/base/clock.h"
 #include "core/base/text/mib.h"
@@ -42,7 +46,7 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
   if (!text) return pass(text);
   auto energy = std::make_unique<Energy>();
   WorkerSetup place = options_.place;
-  place.stopped = [this, opening] { return stopped_ || opening_ != opening; };
+  place.stopped = [this, opening] { return is_over(opening); };
   auto job = WorkerJob::open(*text, place);
   if (!job) return pass(job);
   const std::uint64_t own = taken() + (*job)->run().bytes_beside_buffers();
@@ -67,30 +71,48 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
 }
 
 void StageSplitExecutor::open_now(const scheduler::JobShare& job, std::uint64_t opening) {
+  release_ended(opening);
   scheduler::WorkOpened told{.opening = opening, .fingerprint = "", .error = std::nullopt};
   auto opened = make_stages(job, opening);
   if (stopped_) return;
   if (opened) {
     told.fingerprint = opened->job->fingerprint();
-    all_.push_back(std::make_unique<Opened>(std::move(*opened)));
-    Opened& now = *all_.back();
-    running_ = &now;
-    options_.on_stages(now.stages.get(), now.job.get());
+    const auto now = std::make_shared<Opened>(std::move(*opened));
+    current_([&] { running_ = now; });
+    options_.on_stages(now->stages.get(), now->job.get());
   } else {
     told.error = opened.error();
   }
   static_cast<void>(worker_.tell(std::move(told)));
 }
 
-// Frames that these stages made may still be in use by the transport, so the stages stay, without
-// their actors.
+// The stages' actors may still work on a split, and other threads may use what they got from
+// with_stages(), so the job is released later.
 void StageSplitExecutor::end_stages() {
   opener_.reset();
-  if (const Opened* before = running_.exchange(nullptr)) {
-    options_.on_stages(nullptr, nullptr);
-    before->stages->stop();
-    before->energy->meter.stop();
+  Job before = current_([this] { return std::exchange(running_, nullptr); });
+  if (before == nullptr) return;
+  options_.on_stages(nullptr, nullptr);
+  before->stages->stop();
+  before->energy->meter.stop();
+  ended_.push_back(std::move(before));
+}
+
+// Waits for the actors, whose memory the next job needs. An actor in a user's function that does
+// not return keeps its job until a later opening.
+void StageSplitExecutor::release_ended(std::uint64_t opening) {
+  constexpr std::chrono::seconds kMost{30};
+  constexpr std::chrono::milliseconds kBetween{5};
+  if (ended_.empty()) return;
+  const auto is_free = [](const Job& job) {
+    return job.use_count() == 1 && job->stages->is_idle();
+  };
+  const auto until = clock_.now() + kMost;
+  while (!std::ranges::all_of(ended_, is_free) && clock_.now() < until && !is_over(opening)) {
+    static_cast<void>(Latch().wait_for(kBetween));
   }
+  std::erase_if(ended_, is_free);
+  ::malloc_trim(0);  // taken() counts free memory that the C library keeps, too
 }
 
 void StageSplitExecutor::open(const scheduler::JobShare& job, std::uint64_t opening) {
@@ -112,15 +134,15 @@ void StageSplitExecutor::stop() {
 
 void StageSplitExecutor::with_stages(
     const std::function<void(NodeStages&, const WorkerJob&)>& use) const {
-  if (const Opened* now = running_) use(*now->stages, *now->job);
+  if (const Job now = running()) use(*now->stages, *now->job);
 }
 
 void StageSplitExecutor::begin(std::uint64_t split) {
-  if (const Opened* now = running_) now->stages->make(split);
+  if (const Job now = running()) now->stages->make(split);
 }
 
 std::uint32_t StageSplitExecutor::slots() const {
-  const Opened* now = running_;
+  const Job now = running();
   return now == nullptr ? 0 : static_cast<std::uint32_t>(now->stages->slots());
 }
 
@@ -128,7 +150,7 @@ scheduler::SplitExecutor::Load StageSplitExecutor::load() {
   const std::chrono::nanoseconds now = clock_.now();
   const double cpu = process_cpu_seconds();
   Load load{.busy_cpus = 0, .memory_bytes = resident_bytes()};
-  if (const Opened* opened = running_) {
+  if (const Job opened = running()) {
     opened->stages->sample_busy();
     load.could_make = opened->stages->could_make();
     load.busy = opened->stages->busy();
@@ -142,7 +164,7 @@ scheduler::SplitExecutor::Load StageSplitExecutor::load() {
 }
 
 scheduler::JobUse StageSplitExecutor::use() const {
-  const Opened* now = running_;
+  const Job now = running();
   if (now == nullptr) return {};
   const IoCounts& counts = now->job->run().io_counts();
   const EnergyUse energy = now->energy->meter.used(process_cpu_seconds() - now->energy->cpu_before);

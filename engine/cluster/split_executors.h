@@ -23,9 +23,12 @@ namespace forebay {
 
 /// Executes a worker node's leases: opens the job and runs its stages.
 ///
-/// Owns the job and the stages. A job is opened on a thread of its own, since files may have to be
-/// read first. Must outlive every frame it made: stop the transport before. stop() may be called on
-/// any thread, also while the worker actor opens another job.
+/// Owns the job that runs and its stages, and those that have ended and are still in use. A job is
+/// opened on a thread of its own, since files may have to be read first. Before it opens a job,
+/// that thread destroys the earlier ones with their dataset, index and threads: once their actors
+/// have ended and no call of with_stages() uses them. Frames keep only their own buffers, and may
+/// outlive this object. stop() may be called on any thread, also while the worker actor opens
+/// another job.
 class StageSplitExecutor final : public scheduler::SplitExecutor {
  public:
   struct Options {
@@ -41,10 +44,10 @@ class StageSplitExecutor final : public scheduler::SplitExecutor {
 
   /// Sets the actor that receives results. Call it before the worker actor begins.
   void report_to(scheduler::WorkResults worker) { worker_ = std::move(worker); }
-  /// Ends the stages; opens and reports nothing afterwards.
+  /// Ends the stages; opens and reports nothing afterwards. The job lives as long as this object.
   void stop();
 
-  /// Calls `use` with the running stages, if there are any. They live as long as this object.
+  /// Calls `use` with the running stages, if there are any. They live until it returns.
   void with_stages(const std::function<void(NodeStages&, const WorkerJob&)>& use) const;
 
   void open(const scheduler::JobShare& job, std::uint64_t opening) override;
@@ -67,18 +70,26 @@ class StageSplitExecutor final : public scheduler::SplitExecutor {
     std::unique_ptr<NodeStages> stages;
   };
 
+  using Job = std::shared_ptr<Opened>;
+
+  Job running() const {
+    return current_([this] { return running_; });
+  }
+  bool is_over(std::uint64_t opening) const { return stopped_ || opening_ != opening; }
   void open_now(const scheduler::JobShare& job, std::uint64_t opening);
   Result<Opened> make_stages(const scheduler::JobShare& job, std::uint64_t opening);
   std::uint64_t taken() const;
   void end_stages();
+  void release_ended(std::uint64_t opening);
 
   const Options options_;
   scheduler::WorkResults worker_;
   std::atomic<bool> stopped_{false};
-  const Synchronized<> serial_{};             // held while a job is opened or ended
-  std::unique_ptr<Thread> opener_;            // guarded by serial_
-  std::vector<std::unique_ptr<Opened>> all_;  // the last one runs; all live until this object ends
-  std::atomic<Opened*> running_{nullptr};
+  const Synchronized<> serial_{};   // held while a job is opened or ended
+  std::unique_ptr<Thread> opener_;  // guarded by serial_
+  std::vector<Job> ended_;          // not released yet; the opener's while it runs, else by serial_
+  const Synchronized<> current_{};  // guards running_
+  Job running_;
   std::atomic<std::uint64_t> opening_{0};
   const std::uint64_t machine_ = machine_number();
   double cpu_before_ = 0;  // used on the worker actor's thread, like load_before_

@@ -52,8 +52,8 @@ Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
   return end;
 }
 
-// The network ends first, since it may hold frames that the stages made; the tuner ends before its
-// tuned pipeline.
+// The network ends first, since the worker's actor uses the stages; the tuner ends before its tuned
+// pipeline.
 WorkerNode::~WorkerNode() {
   if (work_) work_->stop();
   if (net_) net_->end();  // The worker's actor asks this node for references through net_.

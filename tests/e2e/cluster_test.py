@@ -373,6 +373,21 @@ class Bounds(ClusterScenario):
         self.assertLess(ends["enough"].peak_bytes, int(figure[1][:-3]) * MIB)
         self.assertIn(f"start it with --memory {figure[1]}", finished.err)
 
+    def test_a_worker_serves_any_number_of_trainers_of_a_head_within_its_memory(self):
+        job = self.work(epochs=200, microseconds=5)
+        head = Head(self, job.folder)
+        cluster = Cluster(self, job, head=head.address, local=False)
+        # Enough for one job, and too little beside the memory of two that have ended.
+        worker = cluster.worker("--memory", "72MiB")
+        for _ in range(8):
+            self.wait_until(lambda: self.rows_so_far(job) > 0 or not worker.alive() or "is too little" in worker.stderr_now(), 30)
+            self.assertNotIn("is too little", worker.stderr_now())
+            self.assertTrue(worker.alive(), worker.stderr_now())
+            cluster.trainer.signal(signal.SIGKILL)
+            cluster.trainer.wait()
+            cluster.address_file.unlink(missing_ok=True)
+            cluster.start_trainer()
+
     def test_a_file_that_changes_under_a_worker_ends_its_part_by_name_and_the_job_goes_on(self):
         job = self.work(epochs=8)
         digest = self.digest_alone(job)
