@@ -75,6 +75,7 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
   if (!status) return pass(status);
   if (!same_job) {
     leases_ = LeaseTable(options_.lease);
+    usual_ = {};
     members_.forget_job();
   }
   leases_.reopen(*wanted, state().finished(), context.clock().now());

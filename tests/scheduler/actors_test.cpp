@@ -413,6 +413,27 @@ TEST_CASE("a split that takes many times the usual is given to a second worker",
   CHECK(cluster.recorded["fast"].revoked == Splits{0});
 }
 
+TEST_CASE("the splits of a job are not late by the usual time of the job before",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto first = cluster.member("first", 1);
+  REQUIRE(cluster.issue({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  for (std::uint64_t split = 0; split < 10; ++split) {
+    REQUIRE(cluster.asked(Arrived{{split}, cluster.session}));
+  }
+  REQUIRE(cluster.asked(CloseJob{"a", "", cluster.session}));
+  OpenJob slower;
+  slower.job = job("b");
+  REQUIRE(cluster.open(slower));
+  const auto second = cluster.member("second", 1);
+  REQUIRE(cluster.asked(Prepared{first, "f"}));
+  REQUIRE(cluster.issue({0}));
+  cluster.pass(2s, {first, second});
+  CHECK(cluster.recorded["first"].again.empty());
+  CHECK(cluster.recorded["second"].again.empty());
+}
+
 TEST_CASE("an unwanted split in a heartbeat is revoked", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
