@@ -14,11 +14,6 @@
 namespace forebay {
 namespace {
 
-/// Between two decisions about compression.
-constexpr std::chrono::seconds kPeriod(2);
-/// Bytes a second assumed for a link that was never seen to be the bottleneck.
-constexpr double kFree = 1e12;
-
 /// Seconds that a split's dozen messages may take; each of them may wait for a CPU.
 constexpr double kTravelSeconds = 0.03;
 /// Fewest and most splits that are sent while the stages work on others.
@@ -58,67 +53,6 @@ tuner::PipelineDescription description_of(const WorkerPipeline::Options& options
 }
 
 }  // namespace
-
-bool LinkCompression::try_ways(NodeStages& stages) {
-  if (trials_) return true;
-  const std::vector<std::byte> sample = stages.sample();
-  if (sample.empty()) return false;
-  trials_ = {.lz4 = try_compression(sample, Compression::kLz4, stages.buffers(), clock_),
-             .zstd = try_compression(sample, Compression::kZstd, stages.buffers(), clock_)};
-  return true;
-}
-
-LinkSeen LinkCompression::seen(const NodeStages& stages) const {
-  LinkSeen link{.blocked = blocked_,
-                .way = static_cast<std::uint32_t>(stages.compression()),
-                .ratios = {},
-                .seconds = {}};
-  const auto done = static_cast<double>(stages.parts_done());
-  if (!trials_ || done <= 0) return link;
-  const double bytes = static_cast<double>(stages.plain_bytes()) / done;
-  link.ratios.push_back(1);
-  link.seconds.push_back(0);
-  for (const CompressionTrial& trial : {trials_->lz4, trials_->zstd}) {
-    link.ratios.push_back(1 / std::max(trial.ratio, 1e-3));
-    link.seconds.push_back(trial.compress_rate > 0 ? bytes / trial.compress_rate : 0);
-  }
-  return link;
-}
-
-void LinkCompression::look(NodeStages& stages, std::uint64_t ready,
-                           std::optional<Compression> told) {
-  constexpr double kNewLook = 0.3;  // weight
-  const double waits = stages.fed() && 2 * ready >= stages.slots() ? 1 : 0;
-  blocked_ += kNewLook * (waits - blocked_);
-  if (told) {
-    static_cast<void>(try_ways(stages));
-    if (*told == stages.compression()) return;
-    stages.set_compression(*told);
-    say_("compression " + std::string(name_in(kCompressionNames, *told)) + ": the central tuner's");
-    return;
-  }
-  const Sums now{
-      .at = clock_.now(), .plain = stages.plain_bytes(), .packed = stages.packed_bytes()};
-  if (!before_) before_ = now;
-  if (now.at - before_->at < kPeriod || !try_ways(stages)) return;
-  const double seconds = in_seconds(now.at - before_->at);
-  const auto made = static_cast<double>(now.plain - before_->plain) / seconds;
-  const auto sent = static_cast<double>(now.packed - before_->packed) / seconds;
-  before_ = now;
-  const bool limits = 2 * ready >= stages.slots();
-  make_rate_ = std::max(make_rate_, made);
-  const Compression current = choice_.current();
-  const LinkLoad load{.link_rate = limits ? sent : kFree,
-                      .make_rate = make_rate_,
-                      .cpus = cpus_,
-                      .receiver_cpus = 1};
-  // A link that is fast enough with compression may be so only because of the compression.
-  if (!limits && current != Compression::kNone) return;
-  if (choice_.decide(load, *trials_) == current) return;
-  stages.set_compression(choice_.current());
-  say_("compression " + std::string(name_in(kCompressionNames, choice_.current())) + ": " +
-       choice_.why());
-}
 
 NodeStages::NodeStages(Options options)
     : options_(std::move(options)),

@@ -43,6 +43,7 @@ class NodeStages final : StageOwner {
     /// Called on the last stage's threads.
     std::function<void(std::uint64_t number, Frames)> done;
     std::function<void(const Error&)> failed;  ///< Called on the failing actor's thread.
+    std::uint64_t opening = 0;  ///< Of the job on this node; tells its stages from others.
   };
 
   explicit NodeStages(Options options);
@@ -53,6 +54,7 @@ class NodeStages final : StageOwner {
   void make(std::uint64_t number);
 
   StagePools& stages() { return stages_; }
+  std::uint64_t opening() const { return options_.opening; }
 
   /// Sets how many finished splits may wait besides those in progress.
   void set_waiting(std::uint32_t splits);
@@ -160,46 +162,6 @@ class NodeStages final : StageOwner {
   std::set<std::uint64_t> in_progress_;                // splits, by number
   mutable Rate rate_;
   StagePools stages_;
-};
-
-/// Decides by measurement whether a worker compresses what it sends: `cluster.compress = "auto"`.
-///
-/// Once a period it compares the bytes that the stages made with the bytes that could be handed
-/// over. If half of the splits that the node may hold are made and not fetched, the link to the
-/// trainer is the bottleneck, and the bytes sent are the link's capacity. Each kind of compression
-/// is tried on a split of this job. Belongs to one thread.
-class LinkCompression {
- public:
-  using Say = std::function<void(const std::string&)>;
-
-  /// `say` reports each change with the measured rates.
-  LinkCompression(double cpus, const Clock& clock, Say say)
-      : cpus_(cpus), clock_(clock), say_(std::move(say)) {}
-
-  /// `ready`: number of splits that are made and not handed over. `told`: how the central tuner
-  /// wants it to send; empty: it decides by itself.
-  void look(NodeStages& stages, std::uint64_t ready, std::optional<Compression> told = {});
-
-  /// Measurements for the central tuner.
-  LinkSeen seen(const NodeStages& stages) const;
-
- private:
-  struct Sums {
-    std::chrono::nanoseconds at{0};
-    std::uint64_t plain = 0;
-    std::uint64_t packed = 0;
-  };
-
-  bool try_ways(NodeStages& stages);
-
-  const double cpus_;
-  const Clock& clock_;
-  const Say say_;
-  CompressionChoice choice_;
-  std::optional<Sums> before_;
-  std::optional<CompressionChoice::Trials> trials_;
-  double blocked_ = 0;    // the share of the last looks in which made splits waited for the link
-  double make_rate_ = 0;  // the highest rate so far; reached while the link is not the bottleneck
 };
 
 /// A worker's stages as a tuned pipeline.

@@ -63,7 +63,8 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
       .failed =
           [this, opening](const Error& error) {
             static_cast<void>(worker_.tell(failure(opening, error)));
-          }});
+          },
+      .opening = opening});
   // "auto" begins without compression.
   const auto compression = value_in(kCompressionNames, (*job)->job().cluster.compress);
   stages->set_compression(compression.value_or(Compression::kNone));

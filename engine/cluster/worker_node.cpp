@@ -278,6 +278,10 @@ void WorkerNode::tune(NodeStages* stages, WorkerJob* job) {
   memory_.reset();
   tuning_.reset();
   tuned_pipeline_.reset();
+  advice_([this] {
+    link_seen_ = {};
+    told_.reset();
+  });
   if (stages == nullptr) return;
   const std::uint64_t resident = resident_bytes();
   watch_memory(*stages, resident);

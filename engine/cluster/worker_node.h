@@ -12,6 +12,7 @@
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/head_location.h"
 #include "engine/cluster/hosting/actor_hosting.h"
+#include "engine/cluster/link_compression.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/cluster/node_tuners.h"
 #include "engine/cluster/split_executors.h"
@@ -99,7 +100,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   std::chrono::nanoseconds next_look_{0};
   std::optional<std::chrono::nanoseconds> turned_away_since_;
   std::optional<LinkCompression> compression_;  // used on the ticker's thread
-  const Synchronized<> advice_{};               // guards the two below
+  const Synchronized<> advice_{};               // guards the two below, which are the job's
   LinkSeen link_seen_;
   std::optional<Compression> told_;  // by the central tuner
   Latch over_;
