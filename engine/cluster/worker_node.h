@@ -15,7 +15,7 @@
 #include "engine/cluster/link_compression.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/cluster/node_tuners.h"
-#include "engine/cluster/split_executors.h"
+#include "engine/cluster/stage_split_executor.h"
 #include "engine/metrics/figures.h"
 #include "engine/run/memory_watch.h"
 #include "scheduler/protocol.h"

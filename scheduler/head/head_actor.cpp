@@ -7,6 +7,7 @@
 #include "scheduler/cluster_status.h"
 #include "scheduler/head/head_status.h"
 #include "scheduler/head/placement.h"
+#include "scheduler/head/straggler.h"
 
 namespace forebay::scheduler {
 namespace {

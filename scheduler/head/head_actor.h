@@ -13,7 +13,7 @@
 #include "scheduler/head/head_state.h"
 #include "scheduler/head/lease_table.h"
 #include "scheduler/head/members.h"
-#include "scheduler/head/placement.h"
+#include "scheduler/head/straggler.h"
 #include "scheduler/protocol.h"
 
 namespace forebay::scheduler {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "scheduler/head/placement.h"
+#include "scheduler/head/straggler.h"
 
 namespace forebay::scheduler {
 

@@ -1,4 +1,4 @@
-#include "scheduler/head/placement.h"
+#include "scheduler/head/straggler.h"
 
 #include "tests/support/catch.h"
 

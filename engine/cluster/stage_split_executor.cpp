@@ -1,4 +1,4 @@
-#include "engine/cluster/split_executors.h"
+#include "engine/cluster/stage_split_executor.h"
 
 #include <algorithm>
 #include <chrono>
