@@ -140,8 +140,10 @@ struct HeadFixture {
 TEST_CASE("a heartbeat changes the limits of its node, or leaves them as they were",
           "[scheduler][head]") {
   HeadFixture cluster;
-  const std::uint64_t one =
-      cluster.join("w", {.cpus = 4, .memory_bytes = 8, .holds = {}, .worker = {}})->incarnation;
+  Join join;
+  join.cpus = 4;
+  join.memory_bytes = 8;
+  const std::uint64_t one = cluster.join("w", std::move(join)).value().incarnation;
   REQUIRE(cluster.beat(one, 1));
   CHECK(cluster.status().nodes.front().cpus == 4);
   CHECK(cluster.status().nodes.front().memory_limit == 8);
