@@ -165,7 +165,7 @@ class Reading(Loading):
         for tables, words in (({"order": {}, "trainer": {"tables": {}}}, None),
                               ({"ordr": {}}, "unknown key ordr; did you mean order"),
                               ({"order": {"seed": {}}}, "order.seed is a table, but must be a whole number"),
-                              ({"transform": [{"op": "log1p", "columns": {}}]}, r"transform\.0\.columns must be a value, not a table")):
+                              ({"transform": [{"op": "log1p", "columns": {}}]}, r"number 1: columns must be a value, not a table")):
             with self.subTest(tables):
                 if words is None:
                     with forebay.Loader({**job, **tables}) as loader:
