@@ -113,8 +113,8 @@ TEST_CASE("a client that sends a byte now and then is disconnected after a secon
 TEST_CASE("a client that does not read the answer is disconnected", "[tools][control]") {
   const test::TempDir dir;
   const std::string large(std::size_t{3} << 20, 'x');
-  const auto server =
-      ControlServer::open(dir.path(), only_cpus, {.status = [&] { return large; }, .trace = {}});
+  const auto server = ControlServer::open(
+      dir.path(), only_cpus, {.status = [&large] { return std::string(large); }, .trace = {}});
   REQUIRE(server);
   const auto folder = open_folder(dir.path());
   const auto lazy = make_socket(5);
