@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "actors/operator_table.h"
 #include "core/base/text/printable.h"
 
 namespace forebay {
@@ -11,7 +12,6 @@ namespace {
 using Kind = StageInfo::Kind;
 
 constexpr std::size_t kLongestName = 32;
-/// The stage of operators before the first name.
 /// Not a stage of the list, but shown beside its stages.
 constexpr std::string_view kBatch = "batch";
 
@@ -23,9 +23,6 @@ bool is_name(std::string_view name) {
          });
 }
 
-/// The operator at `op`, counted from 0, as errors name it.
-std::string table_of(std::size_t op) { return "[[transform]] number " + std::to_string(op + 1); }
-
 /// Says what is wrong with a new stage of this name; empty: nothing.
 std::string fault_of(const std::string& name, const StageList& before) {
   if (!is_name(name)) return "must be a letter a-z and at most 31 more of a-z, 0-9, _ and -";
@@ -36,7 +33,8 @@ std::string fault_of(const std::string& name, const StageList& before) {
     return "is the name of another stage; choose one that is none of load, decode, shuffle, batch";
   }
   if (found) {
-    return "ended at " + table_of(same->end_op - 1) + "; operators of one stage must be neighbours";
+    return "ended at " + operator_table(same->end_op - 1) +
+           "; operators of one stage must be neighbours";
   }
   if (before.size() < kMostStages) return {};
   return "is one stage too many; at most " + std::to_string(kMostStages) + " are possible";
@@ -72,7 +70,7 @@ Result<StageList> stages_of(const std::vector<TransformSpec>& operators) {
     if (op == 0 || name != stages.back().name) {
       if (const std::string fault = fault_of(name, stages); !fault.empty()) {
         return fail(Code::kInvalid,
-                    table_of(op) + ": stage \"" + printable(name, 60) + "\" " + fault);
+                    operator_table(op) + ": stage \"" + printable(name, 60) + "\" " + fault);
       }
       begin(name, op);
     }

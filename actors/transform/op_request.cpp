@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "actors/operator_table.h"
 #include "core/base/text/nearest.h"
 
 namespace forebay {
@@ -36,10 +37,7 @@ Number checked(OpRequest& request, const std::string& key, Number value,
 
 }  // namespace
 
-std::string name_in_errors(std::string_view label) {
-  constexpr std::string_view kPrefix = "transform ";
-  return "[[transform]] number " + std::string(label.substr(kPrefix.size()));
-}
+std::string OpRequest::name() const { return operator_table(number_ - 1) + " (" + spec_.op + ")"; }
 
 std::string OpRequest::label() const {
   return "transform " + std::to_string(number_) + " (" + spec_.op + ")";

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -12,10 +11,6 @@
 #include "core/base/result.h"
 
 namespace forebay {
-
-/// Returns the name in errors of an operator whose label is "transform 3 (bucketize)": it says that
-/// tables are counted, since the key `transform.N` counts from 0.
-std::string name_in_errors(std::string_view label);
 
 /// The range of a parameter, both ends included.
 template <class Number>
@@ -37,7 +32,7 @@ class OpRequest {
   /// The operator, as tables name it: "transform 3 (bucketize)".
   std::string label() const;
   /// The operator, as errors name it: "[[transform]] number 3 (bucketize)".
-  std::string name() const { return name_in_errors(label()); }
+  std::string name() const;
 
   bool has(const std::string& key) const { return find(key) != nullptr; }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "actors/operator_table.h"
 #include "actors/transform/column_chain.h"
 #include "actors/transform/kernel_choice.h"
 #include "actors/transform/op_table.h"
@@ -257,8 +258,9 @@ bool TransformPlan::samples() const {
 Status TransformPlan::run_step(const Planned& planned, StepRun& run) const {
   auto status = planned.step->run(run);
   if (status) return {};
-  const std::string name = name_in_errors(names_[*planned.parts.front().op]);
-  return fail(status.error().code, name + ": " + status.error().message);
+  const std::size_t op = *planned.parts.front().op;
+  return fail(status.error().code,
+              operator_table(op) + " (" + ops_[op] + "): " + status.error().message);
 }
 
 Status TransformPlan::sample(ColumnSet& columns, const TransformContext& context) const {

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "actors/operator_table.h"
 #include "actors/stage_groups.h"
 #include "engine/job/job_keys.h"
 #include "engine/job/text_file.h"
@@ -42,11 +43,6 @@ void resolve_python_paths(const std::string& base_dir, TransformSpec& spec) {
 
 /// Whether the name of a value stands for an empty table.
 bool is_empty_table(const std::string& name) { return name.ends_with('.'); }
-
-/// The operator `number`, counted from 0, as errors name it.
-std::string operator_table(std::size_t number) {
-  return "[[transform]] number " + std::to_string(number + 1);
-}
 
 /// Reads one key of transform `number` into `spec`; a key that is none of ours is a parameter.
 Status read_transform_key(const std::string& key, const JobValue& given, std::size_t number,

@@ -10,7 +10,7 @@ import sys
 # file's path names its layer. A layer may include itself and the
 # layers listed for it, nothing else.
 CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node", "core/net/zmq"]
-SPEC = ["actors/pipeline_spec", "actors/rank_share", "actors/stage_groups", "actors/stage_list"]
+SPEC = ["actors/operator_table", "actors/pipeline_spec", "actors/rank_share", "actors/stage_groups", "actors/stage_list"]
 BLOCKS = ["actors/source/index/block_builder"]
 FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/npy", "/parquet", "/formats")]
 SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
@@ -37,9 +37,10 @@ MAY_SEE = {
     "core/runtime": CORE[:5],
     "core/node": CORE[:7],
     "core/net/zmq": CORE[:3] + ["core/net"],
+    "actors/operator_table": [],
     "actors/pipeline_spec": CORE[:1],
     "actors/rank_share": [],
-    "actors/stage_list": CORE[:2] + SPEC[:1],
+    "actors/stage_list": CORE[:2] + SPEC[:2],
     "actors/stage_groups": CORE[:2] + ["actors/pipeline_spec", "actors/stage_list"],
     "actors/source/index/block_builder": CORE[:1],
     "actors/input": CORE[:1],
