@@ -108,16 +108,28 @@ bool StepRun::is_cancelled() const {
 
 Status StepRun::cancelled() { return fail(Code::kUnavailable, "stopped"); }
 
+namespace {
+
+std::string file_name(const TransformContext& context, std::uint32_t file) {
+  return file < context.files.size() ? context.files[file] : "file " + std::to_string(file);
+}
+
+/// `rows` is "row" or "rows", `bytes` "byte" or "bytes".
+std::string place_of(const TransformContext& context, const std::string& rows,
+                     const std::string& bytes, const std::string& offsets) {
+  return context.numbers_rows ? rows + " " + offsets + " (from 0)"
+                              : rows + " at " + bytes + " " + offsets;
+}
+
+}  // namespace
+
 std::string StepRun::row_name(std::size_t row) const {
   if (columns.origins == nullptr || row >= columns.rows) {
     return "row " + std::to_string(row) + " of a split";
   }
   const RowOrigin origin = columns.origins[row];
-  const auto& files = context.files;
-  const std::string file =
-      origin.file() < files.size() ? files[origin.file()] : "file " + std::to_string(origin.file());
-  return file + (context.numbers_rows ? ", row " : ", row at byte ") +
-         std::to_string(origin.offset()) + (context.numbers_rows ? " (from 0)" : "");
+  return file_name(context, origin.file()) + ", " +
+         place_of(context, "row", "byte", std::to_string(origin.offset()));
 }
 
 // Rows of a split come from all over the dataset: the range is that of the first row's file.
@@ -136,10 +148,8 @@ std::string StepRun::rows_name(std::size_t first, std::size_t count) const {
     low = std::min(low, row.offset());
     high = std::max(high, row.offset());
   }
-  const std::string name =
-      file < context.files.size() ? context.files[file] : "file " + std::to_string(file);
-  return name + (context.numbers_rows ? ", rows " : ", rows at bytes ") + std::to_string(low) +
-         " to " + std::to_string(high) + (context.numbers_rows ? " (from 0)" : "") +
+  const std::string offsets = std::to_string(low) + " to " + std::to_string(high);
+  return file_name(context, file) + ", " + place_of(context, "rows", "bytes", offsets) +
          (others.empty() ? "" : ", and rows of " + std::to_string(others.size()) + " other files");
 }
 
