@@ -54,7 +54,7 @@ bool PageReader::fits_memory(std::size_t bytes) {
   const std::size_t limit = unpacked_.pool().budget().limit();
   const std::size_t most = std::max(kLeastPage, limit / kPagesInMemory);
   if (bytes <= most) return true;
-  const std::size_t missing = bytes * kPagesInMemory - std::min(limit, bytes * kPagesInMemory);
+  const std::size_t missing = bytes * kPagesInMemory - limit;
   return refuse("a page of " + bytes_text(static_cast<std::int64_t>(bytes)) +
                 " once decompressed, more than an eighth of the memory for the pipeline (" +
                 bytes_text(static_cast<std::int64_t>(most)) + "); raise pipeline.memory by " +
