@@ -37,7 +37,7 @@ inline constexpr std::size_t kMostStages = 64;
 /// `TransformSpec::stage` are one stage, an operator without one joins the stage before it, the
 /// first ones `transform`, and one that runs Python begins a stage `python`, `python-2`, …. A job
 /// without operators has an empty `transform`; every other stage behind shuffle runs at least one
-/// operator. kInvalid names the operator's key, counted from 0: not a stage's name, the name of
+/// operator. kInvalid names the operator's table, from 1: not a stage's name, the name of
 /// another stage, or more than kMostStages.
 Result<StageList> stages_of(const std::vector<TransformSpec>& operators);
 
