@@ -10,6 +10,7 @@
 #include "actors/stage/split_frames.h"
 #include "core/base/whole_file.h"
 #include "engine/cluster/head_node.h"
+#include "engine/cluster/split_client.h"
 #include "engine/run/policy_checkpoint.h"
 
 namespace forebay {
@@ -149,15 +150,7 @@ Status TrainerNode::start_split_client(JobRun& run, const JobText& text,
   if (!job_.cluster.head.empty()) options.address = without_scheme(address_);
   options.say = say_;
   options.on_closed = [this] { closed_.open(); };
-  scheduler::HeadFinder& heads = *this;
-  scheduler::ArrivalSink& sink = *this;
-  split_client_ = net_->actors().spawn(
-      {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
-      [options, &heads, &sink] {
-        return std::make_unique<scheduler::SplitClient>(options, heads, sink);
-      });
-  net_->node().publish(std::string(scheduler::kSplitClientName),
-                       scheduler::SplitClientRef(split_client_));
+  split_client_ = host_split_client(*net_, options, *this, *this);
   return split_client_.tell(scheduler::BeginSplitClient{});
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/cluster/head_node.h"
+#include "engine/cluster/split_client.h"
 #include "engine/emulated/split_frame.h"
 
 namespace forebay {
@@ -44,15 +45,7 @@ void WorldTrainer::start_split_client() {
   scheduler::SplitClientOptions options;
   options.job = {
       .id = kJob, .text = "", .fingerprint = kJob, .splits_per_epoch = kManySplits, .epochs = 1};
-  scheduler::HeadFinder& heads = *this;
-  scheduler::ArrivalSink& sink = *this;
-  split_client_ = net_->actors().spawn(
-      {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
-      [options, &heads, &sink] {
-        return std::make_unique<scheduler::SplitClient>(options, heads, sink);
-      });
-  net_->node().publish(std::string(scheduler::kSplitClientName),
-                       scheduler::SplitClientRef(split_client_));
+  split_client_ = host_split_client(*net_, options, *this, *this);
   if (options_.ordered) issue(options_.prefetch, 0);
   static_cast<void>(split_client_.tell(scheduler::BeginSplitClient{}));  // The mailbox is empty.
 }

@@ -9,6 +9,7 @@
 #include "core/runtime/ask.h"
 #include "engine/cluster/head_location.h"
 #include "engine/cluster/head_node.h"
+#include "engine/cluster/split_client.h"
 #include "scheduler/worker/worker_actor.h"
 
 namespace forebay::scheduler {
@@ -133,12 +134,7 @@ Status CountingTrainer::start_split_client() {
                  .fingerprint = "emulated",
                  .splits_per_epoch = options_.splits == 0 ? kManySplits : options_.splits,
                  .epochs = 1};
-  HeadFinder& heads = *this;
-  ArrivalSink& sink = *this;
-  split_client_ = net_->actors().spawn(
-      {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
-      [options, &heads, &sink] { return std::make_unique<SplitClient>(options, heads, sink); });
-  net_->node().publish(std::string(kSplitClientName), SplitClientRef(split_client_));
+  split_client_ = host_split_client(*net_, options, *this, *this);
   issue_more();
   return split_client_.tell(BeginSplitClient{});
 }
