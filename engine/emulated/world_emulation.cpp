@@ -273,10 +273,7 @@ EmulationOutcome WorldEmulation::outcome() {
     const double sum = std::accumulate(fed_.begin(), fed_.end(), 0.0);
     outcome_.fed_workers = sum / static_cast<double>(fed_.size());
   }
-  const tuner::Lateness late = machine_.lateness();
-  outcome_.lateness_seconds = late.mean_seconds();
-  outcome_.worst_lateness_seconds = late.worst_seconds;
-  outcome_.kept_time = late.is_made_up_for();
+  outcome_.lateness = machine_.lateness();
   return outcome_;
 }
 

@@ -151,10 +151,7 @@ EmulationOutcome Emulation::outcome() {
   }
   figures.peak_memory_bytes = machine_.totals().memory_peak;
   figures.out_of_memory = machine_.out_of_memory();
-  const tuner::Lateness late = machine_.lateness();
-  outcome_.lateness_seconds = late.mean_seconds();
-  outcome_.worst_lateness_seconds = late.worst_seconds;
-  outcome_.kept_time = late.is_made_up_for();
+  outcome_.lateness = machine_.lateness();
   return outcome_;
 }
 

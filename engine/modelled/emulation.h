@@ -8,6 +8,7 @@
 
 #include "core/base/result.h"
 #include "engine/modelled/modelled_figures.h"
+#include "tuner/emulated/machine_thread.h"
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/world/oracle_line.h"
 
@@ -43,10 +44,9 @@ struct EmulationOutcome {
   double tuner_cpu_share = 0;  ///< Of one core, over the run.
   /// Of `central`: nodes beside the trainer's that got splits, mean of the decisions that count.
   std::optional<double> fed_workers = {};
-  double lateness_seconds = 0;        ///< How late threads woke up: mean.
-  double worst_lateness_seconds = 0;  ///< How late threads woke up: maximum.
-  /// False: threads woke so late that the figures measure this machine, not the model.
-  bool kept_time = true;
+  /// How late threads woke up. Unless it is_made_up_for(), the figures measure this machine, not
+  /// the model.
+  tuner::Lateness lateness;
 };
 
 struct EmulationHooks {

@@ -172,7 +172,7 @@ Status emulate_once(Case& of, std::uint64_t seed) {
   const EmulationHooks hooks{.stopped = [] { return false; }, .show = [](const auto&) {}};
   const auto outcome = (one_node ? emulate : emulate_world)(spec, hooks);
   if (!outcome) return tl::unexpected<Error>(outcome.error());
-  of.kept_time = of.kept_time || outcome->kept_time;
+  of.kept_time = of.kept_time || outcome->lateness.is_made_up_for();
   of.rounds.push_back(
       {.simulated = expected(of, seed),
        .emulated = {.splits_per_second = outcome->figures.splits_per_second(),

@@ -115,8 +115,8 @@ std::string describe(const EmulationView& view, const EmulationSpec& spec) {
 JsonObject json_of(const EmulationOutcome& outcome, const EmulationSpec& spec) {
   JsonObject json = json_of(outcome.figures, spec.model);
   json.add("seconds", outcome.figures.measured.at_seconds)
-      .add("wake_lateness_seconds", outcome.lateness_seconds)
-      .add("kept_time", outcome.kept_time);
+      .add("wake_lateness_seconds", outcome.lateness.mean_seconds())
+      .add("kept_time", outcome.lateness.is_made_up_for());
   if (spec.policy.empty()) return json;
   json.add("policy", spec.policy)
       .add("decisions", outcome.decisions)
@@ -135,11 +135,11 @@ void print(const EmulationOutcome& outcome, const EmulationSpec& spec) {
 }
 
 void warn_of_lateness(const EmulationOutcome& outcome) {
-  if (outcome.kept_time) return;
+  if (outcome.lateness.is_made_up_for()) return;
   std::fprintf(stderr,
                "forebay: this machine has too much else to do: threads woke %.1f ms late "
                "(%.0f ms at worst), and the figures are its own\n",
-               1e3 * outcome.lateness_seconds, 1e3 * outcome.worst_lateness_seconds);
+               1e3 * outcome.lateness.mean_seconds(), 1e3 * outcome.lateness.worst_seconds);
 }
 
 /// A search may take a minute, so a line tells the user about it once.

@@ -69,7 +69,7 @@ EmulationOutcome emulated(const EmulationSpec& spec) {
 std::optional<std::vector<test::ComparedFigure>> compared_once(const EmulationSpec& spec,
                                                                const Rates& computed) {
   const EmulationOutcome real = emulated(spec);
-  if (!real.kept_time) return std::nullopt;
+  if (!real.lateness.is_made_up_for()) return std::nullopt;
   // What a node holds in its queues may differ at the edges of the interval.
   const double edges = 8 / (spec.seconds / 2);
   std::vector<test::ComparedFigure> figures = {
