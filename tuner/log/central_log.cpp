@@ -5,10 +5,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "core/base/text/json_fields.h"
-#include "core/base/text/json_text.h"
 #include "tuner/cluster/cluster_planner.h"
 #include "tuner/log/decision_fields.h"
+#include "tuner/log/json_line.h"
 #include "tuner/policy.h"
 
 namespace forebay::tuner {
@@ -77,7 +76,7 @@ namespace {
 
 constexpr std::uint64_t kCentralVersion = 3;
 constexpr const char* kCentralKey = "forebay_central";
-constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+constexpr const char* kNoCentralLog = "this is no central tuner's log";
 
 /// The first line.
 struct CentralHeader {
@@ -89,23 +88,6 @@ template <class Fields>
 void list(Fields& fields, CentralHeader& value) {
   fields(kCentralKey, value.version);
   fields("command", value.command);
-}
-
-template <class T>
-std::string read_value(std::string_view line, T& value) {
-  if (line.size() > kLongestLine) return "the line is longer than 16 MiB";
-  const auto json = parse_json(line);
-  if (json.is_discarded()) return "not valid JSON";
-  std::string problem;
-  JsonFieldReader fields(json, "", problem);
-  list(fields, value);
-  fields.finish();
-  return problem;
-}
-
-template <class T>
-std::string line_for(T value) {
-  return json_text(JsonFieldWriter::written(value));
 }
 
 /// What would not fit the planner.
@@ -151,13 +133,11 @@ Result<CentralLogWriter> CentralLogWriter::create(const std::string& path,
   if (!lines) return pass(lines);
   CentralLogWriter writer(std::move(*lines));
   const CentralHeader header{.version = kCentralVersion, .command = command};
-  if (auto status = writer.lines_.add(line_for(header)); !status) return pass(status);
+  if (auto status = writer.lines_.add(line_of(header)); !status) return pass(status);
   return writer;
 }
 
-std::string CentralLogWriter::to_line(const CentralDecision& decision) {
-  return line_for(decision);
-}
+std::string CentralLogWriter::to_line(const CentralDecision& decision) { return line_of(decision); }
 
 bool is_central_log(std::string_view text) {
   return text.starts_with(std::string("{\"") + kCentralKey + "\"");
@@ -165,26 +145,19 @@ bool is_central_log(std::string_view text) {
 
 Result<CentralLog> parse_central_log(std::string_view text, const std::string& name) {
   CentralLog log;
-  std::size_t number = 0;
-  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end + 1);
-    std::string problem;
-    if (++number == 1) {
+  const auto read = [&log](std::string_view line, bool first) -> std::string {
+    if (first) {
+      if (!is_central_log(line)) return kNoCentralLog;
       CentralHeader header;
-      problem = is_central_log(line) ? read_value(line, header) : "this is no central tuner's log";
-      if (problem.empty() && header.version != kCentralVersion) problem = "is of another version";
+      const std::string problem = read_line(line, header);
       log.command = header.command;
-    } else {
-      problem = read_value(line, log.decisions.emplace_back());
-      if (problem.empty()) problem = misfit_of(log.decisions.back());
+      const bool other = header.version != kCentralVersion;
+      return problem.empty() && other ? "is of another version" : problem;
     }
-    if (problem.empty()) continue;
-    std::string where = name;
-    where += ", line " + std::to_string(number) + ": ";
-    return fail(Code::kCorrupt, where + problem);
-  }
-  if (number == 0) return fail(Code::kCorrupt, name + ": this is no central tuner's log");
+    const std::string problem = read_line(line, log.decisions.emplace_back());
+    return problem.empty() ? misfit_of(log.decisions.back()) : problem;
+  };
+  if (auto status = read_lines(text, name, kNoCentralLog, read); !status) return pass(status);
   return log;
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 #include "tuner/cluster/cluster_report.h"
-#include "tuner/log/decision_log.h"
+#include "tuner/log/line_log.h"
 
 namespace forebay::tuner {
 

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
 #include "tuner/allocation.h"
+#include "tuner/log/line_log.h"
 #include "tuner/policy.h"
 
 namespace forebay::tuner {
@@ -31,25 +30,6 @@ struct LogHeader {
 struct DecisionLog {
   LogHeader header;
   std::vector<Decision> decisions;
-};
-
-/// A file of lines; a whole line is in it when add() returns. Belongs to one thread.
-class LineLog {
- public:
-  /// Creates the file, replacing an older one. kInvalid names the file and the reason.
-  static Result<LineLog> create(const std::string& path);
-
-  /// Writes a line, without its end.
-  Status add(const std::string& line);
-
- private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  LineLog(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
-
-  std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
 };
 
 /// Writes a decision log, one line per decision; the whole line is in the file when add() returns.
