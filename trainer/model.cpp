@@ -2,7 +2,10 @@
 
 #include <poll.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
 
 namespace forebay {
@@ -49,6 +52,24 @@ std::string row_at_fault(const BadLoss& what, const ModelShape& shape) {
   return "";
 }
 
+constexpr const char* kAdvice =
+    "; lower trainer.learning_rate, or look for nan, inf and huge values in the dense columns "
+    "(log1p and clamp tame them)";
+
+/// Returns "; its largest dense value is price = 3e+30 in row 7"; empty without dense columns.
+std::string largest_value(const BadUpdate& what, const ModelShape& shape) {
+  const Batch& batch = what.batch;
+  const std::span<const float> dense(batch.dense, batch.rows * batch.dense_features);
+  if (dense.empty()) return "";
+  const auto at = static_cast<std::size_t>(
+      std::ranges::max_element(dense, {}, [](float value) { return std::abs(value); }) -
+      dense.begin());
+  std::array<char, 32> value{};
+  std::snprintf(value.data(), value.size(), "%.3g", static_cast<double>(dense[at]));
+  return "; its largest dense value is " + shape.dense_names[at % batch.dense_features] + " = " +
+         value.data() + " in row " + std::to_string(what.first_row + at / batch.dense_features);
+}
+
 }  // namespace
 
 Status check_batch(const Batch& batch, const ModelShape& shape, bool may_be_empty) {
@@ -61,11 +82,14 @@ Status check_batch(const Batch& batch, const ModelShape& shape, bool may_be_empt
 }
 
 Error bad_loss(const BadLoss& what, const ModelShape& shape) {
-  return {Code::kCorrupt,
-          "the loss of batch " + std::to_string(what.batch.number) + " is " + describe(what.loss) +
-              row_at_fault(what, shape) +
-              "; lower trainer.learning_rate, or look for nan, inf and huge values in the "
-              "dense columns (log1p and clamp tame them)"};
+  return {Code::kCorrupt, "the loss of batch " + std::to_string(what.batch.number) + " is " +
+                              describe(what.loss) + row_at_fault(what, shape) + kAdvice};
+}
+
+Error bad_update(const BadUpdate& what, const ModelShape& shape) {
+  return {Code::kCorrupt, "training on batch " + std::to_string(what.batch.number) +
+                              " made weights or the optimizer's state infinite" +
+                              largest_value(what, shape) + kAdvice};
 }
 
 Result<double> EmulatedModel::step(const Batch&) {

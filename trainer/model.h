@@ -45,7 +45,8 @@ class Model {
   virtual void prefetch(std::shared_ptr<const Batch>) {}  // NOLINT: an override keeps the batch.
 
   /// Trains on one batch; returns its mean loss (binary cross-entropy). Fails if the loss is not
-  /// finite; the error names the row at fault (bad_loss).
+  /// finite, which the error blames on a row (bad_loss), or if weights or the optimizer's state are
+  /// not finite after the update (bad_update). The model must not be used after either.
   virtual Result<double> step(const Batch& batch) = 0;
 
   /// Called by the thread that steps.
@@ -94,6 +95,16 @@ struct BadLoss {
 /// Builds the error message: the batch, and the first row at fault, found by its values or, if
 /// those are finite, by its vectors in the tables and its logit. Columns are named as in `shape`.
 Error bad_loss(const BadLoss& what, const ModelShape& shape);
+
+/// A batch whose update left weights or the optimizer's state that are not finite.
+struct BadUpdate {
+  const Batch& batch;
+  std::size_t first_row = 0;  ///< Index of the batch's first row in the global batch.
+};
+
+/// Builds the error message: the batch, and the dense value of the largest magnitude among its
+/// rows, which is the usual reason. Columns are named as in `shape`.
+Error bad_update(const BadUpdate& what, const ModelShape& shape);
 
 /// Takes `step` for each batch without using a CPU, as a trainer on an accelerator would. With a
 /// step of 0 it does nothing with the batches, so that only the pipeline's speed counts.

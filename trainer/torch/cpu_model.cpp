@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -46,17 +47,19 @@ class CpuModel final : public Model {
     if (auto status = check_batch(batch, shape_); !status) return pass(status);
     auto rows = tables_->begin(batch);
     if (!rows) return pass(rows);
+    bool finite = true;
     auto loss = guard_torch([&] {
       const c10::InferenceMode no_autograd;
       const double mean = 1 / static_cast<double>(batch.rows);
       pool_repeated(batch, **rows);
       const double sum = network_.train(batch, shares_of(**rows), mean, put_of(batch, **rows));
-      if (std::isfinite(sum)) update(batch, **rows);
+      if (std::isfinite(sum)) finite = update(batch, **rows);
       return sum * mean;
     });
     if (loss && !std::isfinite(*loss)) {
       loss = tl::unexpected<Error>(name_row(batch, **rows, *loss));
     }
+    if (!finite) loss = tl::unexpected<Error>(bad_update({batch}, shape_));
     tables_->end();
     return loss;
   }
@@ -118,8 +121,9 @@ class CpuModel final : public Model {
     tables_->add_up(table, batch, rows, gradients);
   }
 
-  /// The parts of an update are the tables, then the blocks of the network.
-  void update(const Batch& batch, const BatchRows& rows) {
+  /// The parts of an update are the tables, then the blocks of the network. Returns whether all
+  /// that was updated is finite.
+  bool update(const Batch& batch, const BatchRows& rows) {
     rate_ = learning_rate_at(spec_, batch.number);
     network_.begin_step(*rate_);
     const std::size_t tables = tables_->features();
@@ -127,9 +131,11 @@ class CpuModel final : public Model {
     const auto sums_of = [&](std::size_t part) {
       return part < tables ? tables_->sums(part) : network_.sums(part - tables);
     };
+    std::atomic<bool> finite = true;
     const auto apply = [&](std::size_t part) {
-      if (part >= tables) return network_.update(part - tables);
-      tables_->apply(part, rows, static_cast<float>(*rate_));
+      const bool good = part >= tables ? network_.update(part - tables)
+                                       : tables_->apply(part, rows, static_cast<float>(*rate_));
+      if (!good) finite = false;
     };
     const bool clips = spec_.clip_norm > 0;
     std::vector<double> squares(parts);
@@ -146,9 +152,10 @@ class CpuModel final : public Model {
         apply(part);
       }
     });
-    if (!clips) return;
+    if (!clips) return finite;
     const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
     cut_and_apply(network_.threads(), parts, clip_factor(norm, spec_.clip_norm), sums_of, apply);
+    return finite;
   }
 
   /// Weights are not updated yet, so scoring again reproduces the loss.

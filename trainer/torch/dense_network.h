@@ -75,8 +75,9 @@ class DenseNetwork {
   }
   /// Memory behind the sums, one value for each parameter: that of a share that was added up.
   float* behind_sums() const { return gradients_.as<float>() + parameters_; }
-  void update(std::size_t block) {
-    optimizer_.update(block * kBlock, sums(block), weights_.as<float>() + block * kBlock);
+  /// Updates a block by its sums. Returns whether all of it, and its state, are finite.
+  bool update(std::size_t block) {
+    return optimizer_.update(block * kBlock, sums(block), weights_.as<float>() + block * kBlock);
   }
 
   /// Appends the parameters and the optimizer's state.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -53,6 +54,9 @@ class RankedModel final : public Model {
     });
     tables_.end();
     if (!updated) return pass(updated);
+    if (loss && std::isfinite(*loss) && !finite_) {
+      return tl::unexpected<Error>(bad_update({batch, tables_.first_row()}, shape_));
+    }
     if (loss && !std::isfinite(*loss)) {
       return tl::unexpected<Error>(fault_of_all(batch, *loss, at_fault));
     }
@@ -112,7 +116,7 @@ class RankedModel final : public Model {
   ///
   /// Sends the gradients that the tables wait for first and sums the network's gradients meanwhile;
   /// those sums are in flight while the tables are updated. The parts of an update are this rank's
-  /// shards, the replicas, then the blocks of the network.
+  /// shards, the replicas, then the blocks of the network. Sets `finite_`.
   Status update(const Batch& batch, double& loss) {
     rate_ = learning_rate_at(spec_, batch.number);
     network_.begin_step(*rate_);
@@ -126,9 +130,11 @@ class RankedModel final : public Model {
     const auto sums_of = [&](std::size_t part) {
       return part < tables ? tables_.sums(part) : network_.sums(part - tables);
     };
+    finite_ = true;
     const auto apply = [&](std::size_t part) {
-      if (part >= tables) return network_.update(part - tables);
-      tables_.apply(part, static_cast<float>(*rate_));
+      const bool good = part >= tables ? network_.update(part - tables)
+                                       : tables_.apply(part, static_cast<float>(*rate_));
+      if (!good) finite_ = false;
     };
     const bool clips = spec_.clip_norm > 0;
     std::vector<double> squares(parts);
@@ -206,9 +212,10 @@ class RankedModel final : public Model {
   const std::unique_ptr<EmbeddingTables> shards_;
   RankedTables tables_;
   DenseNetwork network_;
-  Shares shares_;        // Of this rank's rows.
-  LookupCounts of_all_;  // Sums over all ranks.
-  LookupCounts told_;    // This rank's counts that were sent to the others.
+  Shares shares_;                    // Of this rank's rows.
+  std::atomic<bool> finite_ = true;  // Whether all that the last step updated is finite.
+  LookupCounts of_all_;              // Sums over all ranks.
+  LookupCounts told_;                // This rank's counts that were sent to the others.
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ void ReplicatedTables::add_up(std::size_t table, const float* gradients) {
 }
 
 // A row without a gradient stays unchanged, with every optimizer: it is skipped.
-void ReplicatedTables::apply(std::size_t table, float learning_rate) {
+bool ReplicatedTables::apply(std::size_t table, float learning_rate) {
   const std::span<float> all = sums(table);
   std::vector<std::int32_t> slots;
   slots.reserve(all.size() / width_);
@@ -64,7 +64,7 @@ void ReplicatedTables::apply(std::size_t table, float learning_rate) {
     std::ranges::copy(sum, all.data() + slots.size() * width_);
     slots.push_back(static_cast<std::int32_t>(row));
   }
-  tables_->apply(table, slots, all.data(), learning_rate);
+  return tables_->apply(table, slots, all.data(), learning_rate);
 }
 
 RankedTables::RankedTables(Collective& ranks, const ModelShape& whole,

@@ -54,7 +54,8 @@ class ReplicatedTables {
   std::span<float> sums(std::size_t table) {
     return std::span(sums_).subspan(first_sum_[table], first_sum_[table + 1] - first_sum_[table]);
   }
-  void apply(std::size_t table, float learning_rate);
+  /// Returns whether all updated rows and their state are finite.
+  bool apply(std::size_t table, float learning_rate);
 
  private:
   std::size_t batch_floats() const { return mine_->rows * width_; }
@@ -125,9 +126,10 @@ class RankedTables {
   std::span<float> sums(std::size_t table) {
     return table < shards() ? own_.sums(table) : replicas_->sums(table - shards());
   }
-  void apply(std::size_t table, float learning_rate) {
+  /// Returns whether all updated rows and their state are finite.
+  bool apply(std::size_t table, float learning_rate) {
     if (table < shards()) return own_.apply(table, *rows_, learning_rate);
-    replicas_->apply(table - shards(), learning_rate);
+    return replicas_->apply(table - shards(), learning_rate);
   }
 
   /// Lookups of this rank's tables, in the steps so far.

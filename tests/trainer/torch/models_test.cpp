@@ -74,6 +74,37 @@ TEST_CASE_METHOD(ModelFixture, "a loss that is not a number names the column tha
   CHECK_THAT(loss.error().message, Catch::Contains("row 5: d is infinite;"));
 }
 
+TEST_CASE_METHOD(ModelFixture, "an update that overflows fails on its batch and names a reason",
+                 "[trainer][models]") {
+  // The loss is finite. The square of a gradient overflows in Adagrad's and Adam's state; plain
+  // descent overflows in the weights, by its rate.
+  using Optimizer = TrainerSpec::Optimizer;
+  spec.optimizer = GENERATE(Optimizer::kSgd, Optimizer::kAdagrad, Optimizer::kAdam);
+  if (spec.optimizer == Optimizer::kSgd) spec.learning_rate = 1e30;
+  data.rows = 13;
+  const auto model = GENERATE(true, false) ? cpu() : device();
+  const ClickBatches source(pool, data);
+  const auto batch = source.make(3);
+  batch->dense[12 * data.dense + 1] = -3e30F;
+  batch->dense[12 * data.dense + 2] = 2e30F;
+  const auto loss = model->step(*batch);
+  REQUIRE_FALSE(loss);
+  CHECK_THAT(
+      loss.error().message,
+      Catch::StartsWith("training on batch 3 made weights or the optimizer's state infinite; "
+                        "its largest dense value is d = -3e+30 in row 12; lower "));
+}
+
+TEST_CASE_METHOD(ModelFixture, "large gradients that stay finite are no fault",
+                 "[trainer][models]") {
+  spec.clip_norm = GENERATE(0, 1);
+  const auto model = GENERATE(true, false) ? cpu() : device();
+  const ClickBatches source(pool, data);
+  const auto batch = source.make(0);
+  batch->dense[0] = 1e15F;
+  CHECK(model->step(*batch));
+}
+
 TEST_CASE_METHOD(ModelFixture, "a loss that is not a number names the table that it comes from",
                  "[trainer][models]") {
   ModelShape named = shape();

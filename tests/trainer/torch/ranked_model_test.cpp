@@ -69,6 +69,7 @@ struct RankedFixture {
   std::uint64_t steps = 12;
   std::uint64_t bad_batch = ~std::uint64_t{0};
   std::size_t bad_row = 0;
+  float bad_value = std::nanf("");
   std::uint64_t ahead = 0;  // batches that are announced ahead
   bool shares = false;      // whether rows share lists, which the batch has once
   test::TempDir dir;
@@ -86,7 +87,7 @@ struct RankedFixture {
     ClickBatches::Options these = data;
     if (number + 1 == steps) these.rows = tail;
     const auto batch = ClickBatches(pool, these).make(number);
-    if (number == bad_batch) batch->dense[bad_row * data.dense] = std::nanf("");
+    if (number == bad_batch) batch->dense[bad_row * data.dense] = bad_value;
     const auto [first, end] = rows_of_rank(batch->rows, rank, ranks);
     if (!shares) return slice_rows(*batch, first, end, pool);
     return slice_rows(test::SharedLists(batch, 20, number).stored, first, end, pool);
@@ -140,6 +141,25 @@ struct RankedFixture {
     }
     for (std::thread& thread : threads) thread.join();
     return trained;
+  }
+
+  /// Steps as that many ranks until each fails; returns what each said.
+  std::vector<std::string> errors_of(int ranks) {
+    auto collectives = test::ThreadCollective::make(ranks);
+    std::vector<std::string> said(collectives.size());
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < ranks; ++rank) {
+      threads.emplace_back([&, rank] {
+        const auto at = static_cast<std::size_t>(rank);
+        auto model = make_cpu_model(spec, shape(), collectives[at].get()).value();
+        for (std::uint64_t number = 0; number < 5 && said[at].empty(); ++number) {
+          const auto loss = model->step(*rows_of(number, rank, ranks));
+          if (!loss) said[at] = loss.error().message;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return said;
   }
 };
 
@@ -404,23 +424,24 @@ TEST_CASE_METHOD(RankedFixture, "a loss that is not a number is named by all ran
                  "[trainer][ranks]") {
   bad_batch = 2;
   bad_row = 100;  // Of 192: on rank 1 of 2, on rank 2 of 4.
-  const int ranks = GENERATE(2, 4);
-  auto collectives = test::ThreadCollective::make(ranks);
-  std::vector<std::string> said(collectives.size());
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&, rank] {
-      const auto at = static_cast<std::size_t>(rank);
-      auto model = make_cpu_model(spec, shape(), collectives[at].get()).value();
-      for (std::uint64_t number = 0; said[at].empty(); ++number) {
-        const auto loss = model->step(*rows_of(number, rank, ranks));
-        if (!loss) said[at] = loss.error().message;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  const std::vector<std::string> said = errors_of(GENERATE(2, 4));
   CHECK(
       said[0].starts_with("the loss of batch 2 is not a number, first that of its row 100: "
                           "d is not a number"));
-  CHECK(said == std::vector(collectives.size(), said[0]));
+  CHECK(said == std::vector(said.size(), said[0]));
+}
+
+TEST_CASE_METHOD(RankedFixture, "an update that overflows fails on all ranks, on its batch",
+                 "[trainer][ranks]") {
+  spec.optimizer = TrainerSpec::Optimizer::kAdagrad;
+  bad_batch = 2;
+  bad_row = 100;
+  bad_value = -1e30F;
+  const std::vector<std::string> said = errors_of(GENERATE(2, 4));
+  for (const std::string& each : said) {
+    CHECK(each.starts_with("training on batch 2 made weights or the optimizer's state infinite; "));
+  }
+  CHECK(std::ranges::any_of(said, [](const std::string& each) {
+    return each.find("its largest dense value is d = -1e+30 in row 100; lower") != each.npos;
+  }));
 }

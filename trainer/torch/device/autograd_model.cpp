@@ -10,6 +10,7 @@
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/Device.h>
 #include <c10/core/GradMode.h>
@@ -94,6 +95,7 @@ class AutogradModel final : public Model {
     if (auto status = check_batch(batch, shape_); !status) return pass(status);
     auto rows = ahead_.begin(batch);
     if (!rows) return pass(rows);
+    bool finite = true;
     auto loss = guard_torch([&] {
       const StagedBatch staged = tables_.on_device(**rows);
       TouchedRows touched;
@@ -101,14 +103,17 @@ class AutogradModel final : public Model {
       const at::Tensor mean =
           at::binary_cross_entropy_with_logits(logits, staged.labels, staged.weights);
       mean.backward();
-      update(batch.number, touched);
+      const at::Tensor norm = update(batch.number, touched);
       tables_.changed(**rows);
-      return mean.item<double>();
+      const at::Tensor told = at::stack({mean.detach(), norm}).cpu();  // Waits once for both.
+      finite = std::isfinite(told[1].item<float>());
+      return told[0].item<double>();
     });
     ahead_.end();
     if (loss && !std::isfinite(*loss)) {
       return tl::unexpected<Error>(bad_loss({.batch = batch, .loss = *loss}, shape_));
     }
+    if (!finite) return tl::unexpected<Error>(bad_update({batch}, shape_));
     return loss;
   }
 
@@ -218,7 +223,9 @@ class AutogradModel final : public Model {
     return bags.view({all_bags / rows, rows, width}).transpose(0, 1).contiguous();
   }
 
-  void update(std::uint64_t number, const TouchedRows& touched) {
+  /// Returns the norm of the gradients, float32 on the device: infinite if the sum of their squares
+  /// is, as then an optimizer's state may be.
+  at::Tensor update(std::uint64_t number, const TouchedRows& touched) {
     const c10::AutoGradMode off(false);
     rate_ = learning_rate_at(spec_, number);
     steps_.add_(1);
@@ -226,6 +233,7 @@ class AutogradModel final : public Model {
     for (const Parameter& parameter : dense_) gradients.push_back(parameter.value.grad());
     gradients.push_back(touched.values.grad());
     if (spec_.clip_norm > 0) clip(gradients, spec_.clip_norm);
+    at::Tensor norm = norm_of(gradients);
     const auto steps = steps_.item<std::int64_t>();
     for (std::size_t index = 0; index < dense_.size(); ++index) {
       Parameter& parameter = dense_[index];
@@ -233,8 +241,10 @@ class AutogradModel final : public Model {
                        parameter.moments);
       parameter.value.mutable_grad().reset();
     }
-    if (!gradients.back().defined()) return;
-    update_rows(*rate_, touched.slots, gradients.back(), tables_.weights(), tables_.moments());
+    if (gradients.back().defined()) {
+      update_rows(*rate_, touched.slots, gradients.back(), tables_.weights(), tables_.moments());
+    }
+    return norm;
   }
 
   const TrainerSpec spec_;

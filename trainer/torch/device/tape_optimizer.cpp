@@ -1,8 +1,13 @@
 #include "trainer/torch/device/tape_optimizer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/norm.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "trainer/torch/kernels/optimizer.h"
@@ -57,6 +62,12 @@ void update_rows(double learning_rate, const at::Tensor& rows, const at::Tensor&
   }
   const at::Tensor values = table.index_select(0, rows);
   table.index_copy_(0, rows, values.sub_(change, learning_rate));
+}
+
+at::Tensor norm_of(const std::vector<at::Tensor>& gradients) {
+  std::vector<at::Tensor> defined;
+  std::ranges::copy_if(gradients, std::back_inserter(defined), &at::Tensor::defined);
+  return at::stack(at::_foreach_norm(defined)).norm();
 }
 
 void clip(std::vector<at::Tensor>& gradients, double most) {

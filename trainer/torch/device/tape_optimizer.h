@@ -33,6 +33,10 @@ void update_parameter(const ParameterRule& rule, const at::Tensor& gradient, at:
 void update_rows(double learning_rate, const at::Tensor& rows, const at::Tensor& gradients,
                  at::Tensor& table, std::vector<Moment>& moments);
 
+/// The common L2 norm of the gradients, a scalar on their device, computed in float32; ignores
+/// undefined ones.
+at::Tensor norm_of(const std::vector<at::Tensor>& gradients);
+
 /// Scales the gradients so that their common L2 norm is at most `most`; ignores undefined ones.
 void clip(std::vector<at::Tensor>& gradients, double most);
 

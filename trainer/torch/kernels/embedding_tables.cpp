@@ -107,8 +107,9 @@ struct Rows {
   std::size_t dim;
 };
 
-FOREBAY_CLONES void update_rows(const UpdateRule& rule, const Rows& table,
+FOREBAY_CLONES bool update_rows(const UpdateRule& rule, const Rows& table,
                                 std::span<const std::int32_t> slots, const float* sums) {
+  FiniteValues finite;
   with_width(table.dim, [&] [[gnu::always_inline]] (std::size_t dim) {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (i + kAhead < slots.size()) {
@@ -118,14 +119,16 @@ FOREBAY_CLONES void update_rows(const UpdateRule& rule, const Rows& table,
       }
       const std::size_t row = static_cast<std::size_t>(slots[i]) * dim;
       float* state = table.state == nullptr ? nullptr : table.state + row;
-      update_weights(rule, sums + i * dim, table.weights + row, state, dim);
+      update_weights(rule, sums + i * dim, table.weights + row, state, dim, finite);
     }
   });
+  return finite.all();
 }
 
 /// Row-wise Adagrad: one state value per row, the sum of the means of its squared gradients.
-FOREBAY_CLONES void update_rows_as_one(float learning_rate, const Rows& table,
+FOREBAY_CLONES bool update_rows_as_one(float learning_rate, const Rows& table,
                                        std::span<const std::int32_t> slots, const float* sums) {
+  FiniteValues finite;
   with_width(table.dim, [&] [[gnu::always_inline]] (std::size_t dim) {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (i + kAhead < slots.size()) {
@@ -138,11 +141,13 @@ FOREBAY_CLONES void update_rows_as_one(float learning_rate, const Rows& table,
       for (std::size_t k = 0; k < dim; ++k) squares += gradient[k] * gradient[k];
       float& state = table.state[slot];
       state += squares / static_cast<float>(dim);
+      finite.see(&state, 1);
       const float rate = learning_rate / (std::sqrt(state) + kAdagradEpsilon);
       float* weights = table.weights + slot * dim;
       for (std::size_t k = 0; k < dim; ++k) weights[k] -= rate * gradient[k];
     }
   });
+  return finite.all();
 }
 
 }  // namespace
@@ -189,7 +194,7 @@ void EmbeddingTables::add_up(std::size_t feature, std::span<const std::int32_t> 
   }
 }
 
-void EmbeddingTables::apply(std::size_t feature, std::span<const std::int32_t> slots,
+bool EmbeddingTables::apply(std::size_t feature, std::span<const std::int32_t> slots,
                             const float* sums, float learning_rate) {
   using Optimizer = TrainerSpec::TableOptimizer;
   const RowArena& arena = storage_->arena(feature);
@@ -201,7 +206,7 @@ void EmbeddingTables::apply(std::size_t feature, std::span<const std::int32_t> s
   const UpdateRule rule{rule_.optimizer == Optimizer::kSgd ? TrainerSpec::Optimizer::kSgd
                                                            : TrainerSpec::Optimizer::kAdagrad,
                         learning_rate};
-  update_rows(rule, table, slots, sums);
+  return update_rows(rule, table, slots, sums);
 }
 
 }  // namespace forebay

@@ -71,12 +71,12 @@ class EmbeddingTables {
   }
   /// The sums of add_up(): a vector for each row of the feature. May be changed before apply().
   std::span<float> sums(std::size_t feature) { return sums_[feature]; }
-  /// Updates each row once.
-  void apply(std::size_t feature, const BatchRows& rows, float learning_rate) {
-    apply(feature, rows.slots_of(feature), sums_[feature].data(), learning_rate);
+  /// Updates each row once. Returns whether all updated rows and their state are finite.
+  bool apply(std::size_t feature, const BatchRows& rows, float learning_rate) {
+    return apply(feature, rows.slots_of(feature), sums_[feature].data(), learning_rate);
   }
   /// Updates rows by other sums, a vector for each of the slots.
-  void apply(std::size_t feature, std::span<const std::int32_t> slots, const float* sums,
+  bool apply(std::size_t feature, std::span<const std::int32_t> slots, const float* sums,
              float learning_rate);
 
   LookupCounts lookups() const { return ahead_.lookups(); }

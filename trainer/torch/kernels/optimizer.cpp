@@ -6,13 +6,15 @@ namespace forebay {
 namespace {
 
 /// Takes a copy of the rule, which no weight can overlap, so that the loops are vectorised.
-FOREBAY_CLONES void update_block(const UpdateRule rule, std::span<const float> gradient,
+FOREBAY_CLONES bool update_block(const UpdateRule rule, std::span<const float> gradient,
                                  float* weights, float* sums) {
-  update_weights(rule, gradient.data(), weights, sums, gradient.size());
+  FiniteValues finite;
+  update_weights(rule, gradient.data(), weights, sums, gradient.size(), finite);
+  return finite.all();
 }
 
 /// `rate` includes the first mean's correction; `correction` is the root of the second's.
-FOREBAY_CLONES void adam(float rate, float correction, std::span<const float> gradient,
+FOREBAY_CLONES bool adam(float rate, float correction, std::span<const float> gradient,
                          float* weights, float* means, float* squares) {
   constexpr auto kKeep1 = static_cast<float>(kAdamBeta1);
   constexpr auto kTake1 = static_cast<float>(1 - kAdamBeta1);
@@ -23,6 +25,9 @@ FOREBAY_CLONES void adam(float rate, float correction, std::span<const float> gr
     squares[i] = kKeep2 * squares[i] + kTake2 * gradient[i] * gradient[i];
     weights[i] -= rate * means[i] / (std::sqrt(squares[i]) / correction + kAdamEpsilon);
   }
+  FiniteValues finite;
+  finite.see(squares, gradient.size());
+  return finite.all();
 }
 
 FOREBAY_CLONES void add_to(std::span<float> sum, const float* values) {
@@ -49,12 +54,12 @@ void DenseOptimizer::begin_step(double learning_rate) {
   correction_ = static_cast<float>(std::sqrt(1 - std::pow(kAdamBeta2, steps)));
 }
 
-void DenseOptimizer::update(std::size_t first, std::span<const float> gradient, float* weights) {
+bool DenseOptimizer::update(std::size_t first, std::span<const float> gradient, float* weights) {
   float* sums = optimizer_ == TrainerSpec::Optimizer::kSgd ? nullptr : first_.as<float>() + first;
   if (optimizer_ != TrainerSpec::Optimizer::kAdam) {
     return update_block({optimizer_, rate_}, gradient, weights, sums);
   }
-  adam(rate_, correction_, gradient, weights, sums, second_.as<float>() + first);
+  return adam(rate_, correction_, gradient, weights, sums, second_.as<float>() + first);
 }
 
 std::vector<DenseOptimizer::Moment> DenseOptimizer::moments() const {

@@ -10,6 +10,7 @@
 #include "trainer/spec.h"
 #include "trainer/state/snapshot.h"
 #include "trainer/torch/kernels/clones.h"
+#include "trainer/torch/kernels/finite_values.h"
 
 namespace forebay {
 
@@ -27,17 +28,19 @@ inline constexpr double kAdamBeta1 = 0.9;
 inline constexpr double kAdamBeta2 = 0.999;
 inline constexpr float kAdamEpsilon = 1e-8f;
 
-/// Updates `count` weights; `sums` is Adagrad's state and is not read with SGD.
+/// Updates `count` weights; `sums` is Adagrad's state and is not read with SGD. Shows `finite` the
+/// values that would not be finite first: Adagrad's sums, without them the weights.
 FOREBAY_INLINE void update_weights(const UpdateRule& rule, const float* gradient, float* weights,
-                                   float* sums, std::size_t count) {
+                                   float* sums, std::size_t count, FiniteValues& finite) {
   if (rule.optimizer == TrainerSpec::Optimizer::kSgd) {
     for (std::size_t i = 0; i < count; ++i) weights[i] -= rule.learning_rate * gradient[i];
-    return;
+    return finite.see(weights, count);
   }
   for (std::size_t i = 0; i < count; ++i) {
     sums[i] += gradient[i] * gradient[i];
     weights[i] -= rule.learning_rate * gradient[i] / (std::sqrt(sums[i]) + kAdagradEpsilon);
   }
+  finite.see(sums, count);
 }
 
 /// Adam's count of steps, "steps", as a tensor of a model's state.
@@ -54,8 +57,9 @@ class DenseOptimizer {
   /// Sets the learning rate of the next step.
   void begin_step(double learning_rate);
 
-  /// Updates `weights`, the parameters from `first` on.
-  void update(std::size_t first, std::span<const float> gradient, float* weights);
+  /// Updates `weights`, the parameters from `first` on. Returns whether all of them and their state
+  /// are finite.
+  bool update(std::size_t first, std::span<const float> gradient, float* weights);
 
   /// The state of each parameter: "" for Adagrad's sums, ".m" and ".v" for Adam's means.
   struct Moment {
