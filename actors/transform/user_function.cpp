@@ -15,6 +15,7 @@
 
 #include <elf.h>
 
+#include "core/base/all_bytes.h"
 #include "core/base/descriptor.h"
 
 namespace forebay {
@@ -104,8 +105,7 @@ Status check_shared_object(const std::string& path) {
   if (!S_ISREG(there.st_mode)) return fail(Code::kInvalid, "it is no regular file");
   return check_shared_object(static_cast<std::uint64_t>(there.st_size),
                              [&file](std::uint64_t offset, std::span<std::byte> to) {
-                               return ::pread(file.number(), to.data(), to.size(),
-                                              static_cast<off_t>(offset)) ==
+                               return read_all_at(file.number(), to, offset) ==
                                       static_cast<ssize_t>(to.size());
                              });
 }

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <span>
 
+#include "core/base/all_bytes.h"
 #include "core/base/open_files.h"
 
 namespace forebay {
@@ -60,29 +62,6 @@ Result<std::string> read_whole(const std::string& path, std::size_t limit) {
   return too_large(path, limit);
 }
 
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-ssize_t read_all_at(int file, std::span<std::byte> into, std::uint64_t offset) {
-  std::size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t got =
-        ::pread(file, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return -1;
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return static_cast<ssize_t>(done);
-}
-
 Result<FileAside> FileAside::create(const std::string& path, std::optional<mode_t> mode) {
   const std::string aside = path + kAside;
   ::unlink(aside.c_str());  // a killed process may have left one
@@ -103,14 +82,8 @@ Status FileAside::write(std::string_view bytes) {
 }
 
 Status FileAside::rewrite(std::uint64_t offset, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        ::pwrite(file_.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return unwritable(path_);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
-  }
+  const auto all = std::as_bytes(std::span(bytes));
+  if (!write_all_at(file_.number(), all, offset)) return unwritable(path_);
   return {};
 }
 

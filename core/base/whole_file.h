@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,13 +19,6 @@ namespace forebay {
 /// when it may be readable later (no permission, no descriptor left), kCorrupt when it is larger
 /// than `limit` or cannot be read at all. Each message begins with `path`.
 Result<std::string> read_whole(const std::string& path, std::size_t limit);
-
-/// Writes all of `bytes` where the file's last write ended. False: errno says why not.
-[[nodiscard]] bool write_all(int file, std::string_view bytes);
-
-/// Reads from `offset` on until `into` is full or the file ends. Returns the number of bytes; -1:
-/// errno says why.
-[[nodiscard]] ssize_t read_all_at(int file, std::span<std::byte> into, std::uint64_t offset);
 
 /// Suffix of the temporary file in which a new content is written.
 inline constexpr char kAside[] = ".partial";

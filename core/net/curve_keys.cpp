@@ -11,9 +11,9 @@
 
 #include <zmq.h>
 
+#include "core/base/all_bytes.h"
 #include "core/base/descriptor.h"
 #include "core/base/open_files.h"
-#include "core/base/whole_file.h"
 
 namespace forebay {
 namespace {

@@ -13,7 +13,7 @@
 #include <optional>
 #include <system_error>
 
-#include "core/base/whole_file.h"
+#include "core/base/all_bytes.h"
 #include "trainer/saving/checkpoint_names.h"
 
 namespace forebay {

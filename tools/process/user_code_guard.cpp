@@ -16,6 +16,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/base/all_bytes.h"
 #include "core/base/sanitizers.h"
 #include "core/base/thread/user_code.h"
 #include "tools/process/process_end.h"
@@ -63,12 +64,7 @@ class Message {
   std::string_view text() const { return {text_.data(), size_}; }
   void write() {
     text_[size_++] = '\n';
-    for (std::size_t at = 0; at < size_;) {
-      const ssize_t written = ::write(STDERR_FILENO, text_.data() + at, size_ - at);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return;
-      at += static_cast<std::size_t>(written);
-    }
+    static_cast<void>(write_all(STDERR_FILENO, text()));
   }
 
  private:

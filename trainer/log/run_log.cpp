@@ -11,9 +11,11 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "core/base/all_bytes.h"
 #include "core/base/crc32c.h"
 #include "core/base/varint.h"
 
@@ -55,13 +57,8 @@ Result<std::string> read_all(const std::string& path, int descriptor) {
   if (!S_ISREG(about.st_mode)) return refused(path, "is no file");
   if (about.st_size > kMostBytes) return refused(path, "is too large to be a run's table");
   std::string text(static_cast<std::size_t>(about.st_size), '\0');
-  std::size_t got = 0;
-  while (got < text.size()) {
-    const ssize_t more =
-        ::pread(descriptor, text.data() + got, text.size() - got, static_cast<off_t>(got));
-    if (more <= 0) return refused(path, "cannot be read");
-    got += static_cast<std::size_t>(more);
-  }
+  const ssize_t got = read_all_at(descriptor, std::as_writable_bytes(std::span(text)), 0);
+  if (got != about.st_size) return refused(path, "cannot be read");
   return text;
 }
 

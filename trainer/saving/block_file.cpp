@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/all_bytes.h"
 #include "core/base/thread/start_thread.h"
 
 namespace forebay {
@@ -88,19 +89,9 @@ void BlockFileWriter::run() {
 // The last block is written up to a whole page, including the bytes behind it in the ring; the file
 // is truncated later.
 void BlockFileWriter::write_block(std::span<const std::byte> block) {
-  const std::byte* at = block.data();
-  std::size_t left = whole_pages(block.size());
-  while (left > 0) {
-    const ssize_t written = ::pwrite(file_.number(), at, left, static_cast<off_t>(offset_));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      written_ = file_error(path_, "be written");
-      return;
-    }
-    at += written;
-    left -= static_cast<std::size_t>(written);
-    offset_ += static_cast<std::uint64_t>(written);
-  }
+  const std::span<const std::byte> pages(block.data(), whole_pages(block.size()));
+  if (!write_all_at(file_.number(), pages, offset_)) written_ = file_error(path_, "be written");
+  offset_ += pages.size();
 }
 
 Result<std::span<std::byte>> BlockFileWriter::room() {

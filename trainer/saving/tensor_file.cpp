@@ -8,10 +8,12 @@
 #include <array>
 #include <bit>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/all_bytes.h"
 #include "core/base/open_files.h"
 #include "core/base/text/json_text.h"
 
@@ -97,13 +99,13 @@ Status TensorFile::read_header(StateTensor::Part part) {
   if (!file || ::fstat(file.number(), &about) != 0) return reading_error(path_, "be opened");
   const auto file_bytes = static_cast<std::uint64_t>(about.st_size);
   std::uint64_t length = 0;
-  const ssize_t got = ::pread(file.number(), &length, sizeof length, 0);
+  const ssize_t got = read_all_at(file.number(), std::as_writable_bytes(std::span(&length, 1)), 0);
   if (got < 0) return reading_error(path_, "be read");
   if (got != sizeof length || length > kMostHeader || length > file_bytes - kLength) {
     return damaged();
   }
   std::string text(length, '\0');
-  const ssize_t more = ::pread(file.number(), text.data(), length, kLength);
+  const ssize_t more = read_all_at(file.number(), std::as_writable_bytes(std::span(text)), kLength);
   if (more < 0) return reading_error(path_, "be read");
   if (static_cast<std::uint64_t>(more) != length) return damaged();
   const json header = parse_json(text);

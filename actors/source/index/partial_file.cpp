@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "actors/input/local_file_system.h"
+#include "core/base/all_bytes.h"
 #include "core/base/open_files.h"
 
 namespace forebay {
@@ -69,13 +70,8 @@ Result<PartialFile> PartialFile::create(const std::string& path) {
 }
 
 Status PartialFile::write(std::span<const char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(descriptor_.number(), bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return refused(path_);
-    written_ += static_cast<std::uint64_t>(put);
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-  }
+  if (!write_all(descriptor_.number(), {bytes.data(), bytes.size()})) return refused(path_);
+  written_ += bytes.size();
   return {};
 }
 

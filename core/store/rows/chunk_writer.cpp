@@ -1,11 +1,11 @@
 #include "core/store/rows/chunk_writer.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
+#include "core/base/all_bytes.h"
 #include "core/base/thread/start_thread.h"
 
 namespace forebay {
@@ -130,21 +130,11 @@ Status ChunkWriter::write_now(const Work& work) const {
 
 Status ChunkWriter::put(const OpenSegment& segment, std::uint64_t offset, const char* from,
                         std::size_t size) const {
-  while (size > 0) {
-    const ssize_t written = ::pwrite(segment.file.number(), from, size, static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      return fail(Code::kUnavailable, "the tables' folder " + folder_ + " cannot be written to (" +
-                                          std::strerror(errno) +
-                                          "); free some of its disk, or set run.dir to a larger "
-                                          "one");
-    }
-    const auto done = static_cast<std::size_t>(written);
-    from += done;
-    offset += done;
-    size -= done;
-  }
-  return {};
+  const auto bytes = std::as_bytes(std::span(from, size));
+  if (write_all_at(segment.file.number(), bytes, offset)) return {};
+  return fail(Code::kUnavailable, "the tables' folder " + folder_ + " cannot be written to (" +
+                                      std::strerror(errno) +
+                                      "); free some of its disk, or set run.dir to a larger one");
 }
 
 }  // namespace forebay

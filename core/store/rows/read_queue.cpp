@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 
+#include "core/base/all_bytes.h"
 #include "core/base/thread/parallel.h"
 
 namespace forebay {
@@ -19,16 +20,9 @@ constexpr std::size_t kAtOnce = 32;  // Pages to receive before asking the kerne
 }  // namespace
 
 std::int64_t read_piece(PageLocation place, char* to, std::size_t size) {
-  std::size_t done = 0;
-  while (done < size) {
-    const ssize_t read =
-        pread(place.file, to + done, size - done, static_cast<off_t>(place.offset + done));
-    if (read < 0 && errno == EINTR) continue;
-    if (read < 0) return -errno;
-    if (read == 0) break;
-    done += static_cast<std::size_t>(read);
-  }
-  return static_cast<std::int64_t>(done);
+  const auto into = std::as_writable_bytes(std::span(to, size));
+  const ssize_t read = read_all_at(place.file, into, place.offset);
+  return read < 0 ? -errno : read;
 }
 
 ReadQueue::ReadQueue(std::size_t page_bytes, Way way)

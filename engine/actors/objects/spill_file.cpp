@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/base/whole_file.h"
+#include "core/base/all_bytes.h"
 
 namespace forebay {
 namespace {
@@ -47,17 +47,11 @@ Result<std::uint64_t> SpillFile::write(std::span<const std::byte> bytes) {
   }
   if (auto status = open(); !status) return pass(status);
   const std::uint64_t begin = end_;
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t wrote = ::pwrite(file_.number(), bytes.data() + done, bytes.size() - done,
-                                   static_cast<off_t>(begin + done));
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) {
-      auto error = disk_error("written", folder_or_default(folder_));
-      used_ += bytes.size();
-      free(begin, bytes.size());
-      return tl::unexpected<Error>(std::move(error));
-    }
-    done += static_cast<std::size_t>(wrote);
+  if (!write_all_at(file_.number(), bytes, begin)) {
+    auto error = disk_error("written", folder_or_default(folder_));
+    used_ += bytes.size();
+    free(begin, bytes.size());
+    return tl::unexpected<Error>(std::move(error));
   }
   used_ += bytes.size();
   end_ = (begin + bytes.size() + kBlock - 1) / kBlock * kBlock;

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/whole_file.h"
+#include "core/base/all_bytes.h"
 #include "engine/actors/cluster/libraries/library_digest.h"
 
 namespace forebay {

@@ -4,9 +4,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <csignal>
-#include <cstddef>
 #include <filesystem>
 #include <string>
 
@@ -26,23 +24,6 @@ TEST_CASE("a file is read as a whole up to the bound, and not past it", "[core][
   // Files of the system whose size is reported as 0 are read to their end.
   CHECK(read_whole("/proc/self/status", 1 << 20)->starts_with("Name:"));
   CHECK(read_whole("/proc/self/status", 10).error().code == Code::kCorrupt);
-}
-
-TEST_CASE("all bytes are written, and read from any place up to the file's end",
-          "[core][whole_file]") {
-  const test::TempDir dir;
-  const Descriptor file(::open(dir.path("file").c_str(), O_RDWR | O_CREAT, 0600));
-  REQUIRE(write_all(file.number(), "abc"));
-  REQUIRE(write_all(file.number(), "defg"));
-  std::array<std::byte, 5> into{};
-  const auto text = [&] { return std::string(reinterpret_cast<const char*>(into.data()), 5); };
-  CHECK(read_all_at(file.number(), into, 1) == 5);
-  CHECK(text() == "bcdef");
-  CHECK(read_all_at(file.number(), into, 5) == 2);
-  CHECK(text().starts_with("fg"));
-  CHECK(read_all_at(file.number(), into, 7) == 0);
-  CHECK_FALSE(write_all(-1, "a"));
-  CHECK(read_all_at(-1, into, 0) == -1);
 }
 
 TEST_CASE("a path that is not a regular file is refused by name without blocking",

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/base/whole_file.h"
+#include "core/base/all_bytes.h"
 
 namespace forebay {
 namespace {
