@@ -1,6 +1,5 @@
 #include "actors/loader_state.h"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/text/json_text.h"
+#include "core/base/text/number.h"
 
 namespace forebay {
 namespace {
@@ -51,24 +51,16 @@ std::string ranges_of(const std::vector<std::uint32_t>& numbers) {
   return text;
 }
 
-std::optional<std::uint32_t> take_number(std::string_view& text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
 // Parses distances from a split that is not in the list, so they begin at 1 and increase.
 std::optional<std::vector<std::uint32_t>> parse_ranges(std::string_view text) {
   std::vector<std::uint32_t> numbers;
   std::uint32_t before = 0;
   while (!text.empty()) {
-    const auto first = take_number(text);
+    const auto first = take_number<std::uint32_t>(text);
     auto last = first;
     if (first && text.starts_with('-')) {
       text.remove_prefix(1);
-      last = take_number(text);
+      last = take_number<std::uint32_t>(text);
     }
     if (!first || !last || *first <= before || *last < *first) return std::nullopt;
     if (*last - *first >= kMostAhead - numbers.size()) return std::nullopt;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/text/number.h"
 #include "core/base/text/printable.h"
 
 namespace forebay {
@@ -73,10 +73,9 @@ void Quarantine::read_known() {
   while (known_.size() <= options_.allowed && next()) {
     const std::size_t name_end = line.find('\t');
     if (name_end == std::string::npos) continue;
-    std::uint64_t offset = 0;
-    const char* digits = line.data() + name_end + 1;
-    if (std::from_chars(digits, line.data() + line.size(), offset).ec == std::errc()) {
-      known_.emplace(line.substr(0, name_end), offset);
+    const std::string_view digits = std::string_view(line).substr(name_end + 1);
+    if (const auto offset = leading_number(digits)) {
+      known_.emplace(line.substr(0, name_end), *offset);
     }
   }
 }

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +19,7 @@
 #include <spawn.h>
 
 #include "core/base/child_end.h"
+#include "core/base/text/number.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
@@ -203,12 +203,9 @@ std::string ChildProcess::said() const {
 std::uint64_t resident_bytes_of(pid_t process) {
   constexpr std::size_t kMost = 256;
   const auto text = read_whole("/proc/" + std::to_string(process) + "/statm", kMost);
-  const std::size_t space = text ? text->find(' ') : std::string::npos;
-  if (space == std::string::npos) return 0;
-  std::uint64_t pages = 0;
-  std::from_chars(text->data() + space + 1, text->data() + text->size(), pages);
+  if (!text) return 0;
   static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return pages * page;
+  return second_number(*text).value_or(0) * page;
 }
 
 void share_affinity_with(pid_t process) {
@@ -218,9 +215,7 @@ void share_affinity_with(pid_t process) {
   std::error_code error;
   const std::string folder = "/proc/" + std::to_string(process) + "/task";
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    pid_t thread = 0;
-    std::from_chars(name.data(), name.data() + name.size(), thread);
+    const auto thread = parse_number<pid_t>(entry.path().filename().string()).value_or(0);
     if (thread > 0) ::sched_setaffinity(thread, sizeof cpus, &cpus);
   }
 }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -15,6 +14,7 @@
 #include <netdb.h>
 
 #include "core/base/descriptor.h"
+#include "core/base/text/number.h"
 
 namespace forebay {
 namespace {
@@ -64,10 +64,9 @@ Result<HostPort> parse_address(const std::string& address) {
   } else if (parts.host.find(':') != std::string::npos) {
     return refuse();
   }
-  const char* begin = address.data() + colon + 1;
-  const char* end = address.data() + address.size();
-  const auto parsed = std::from_chars(begin, end, parts.port);
-  if (parsed.ec != std::errc() || parsed.ptr != end || parts.host.empty()) return refuse();
+  const auto port = parse_number<decltype(parts.port)>(std::string_view(address).substr(colon + 1));
+  if (!port || parts.host.empty()) return refuse();
+  parts.port = *port;
   if (parts.host == "localhost") parts.host = "127.0.0.1";  // Whatever the resolver says.
   return parts;
 }

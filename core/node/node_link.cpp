@@ -1,8 +1,9 @@
 #include "core/node/node_link.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "core/base/text/number.h"
 
 namespace forebay {
 namespace {
@@ -172,14 +173,11 @@ Result<std::string> NodeLink::name_of(const AnyActor& actor) {
 }
 
 Result<ReceiverPtr> NodeLink::actor_named(std::string_view name) {
-  std::uint64_t number = 0;
-  const char* end = name.data() + name.size();
   const bool marked = !name.empty() && (name[0] == 'm' || name[0] == 'y');
-  if (!marked || std::from_chars(name.data() + 1, end, number).ptr != end) {
-    return fail(Code::kCorrupt, "is no actor's name");
-  }
-  if (name[0] == 'm') return remote(number);
-  ReceiverPtr ours = look_up(number).receiver;
+  const auto number = marked ? parse_number(name.substr(1)) : std::nullopt;
+  if (!number) return fail(Code::kCorrupt, "is no actor's name");
+  if (name[0] == 'm') return remote(*number);
+  ReceiverPtr ours = look_up(*number).receiver;
   if (ours == nullptr) return fail(Code::kNotFound, "names an actor that was never exported");
   return ours;
 }

@@ -1,10 +1,10 @@
 #include "engine/analyze/run_sample.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 #include "core/base/clock.h"
+#include "core/base/text/number.h"
 #include "engine/run/tuned_stages.h"
 
 namespace forebay {
@@ -39,11 +39,7 @@ tuner::Observation observation_of(const RunSample& before, const RunSample& now,
 }
 
 double run_delay_of(const std::string& schedstat) {
-  const std::size_t space = schedstat.find(' ');
-  if (space == std::string::npos) return 0;
-  std::uint64_t delay = 0;
-  std::from_chars(schedstat.data() + space + 1, schedstat.data() + schedstat.size(), delay);
-  return static_cast<double>(delay) * 1e-9;
+  return static_cast<double>(second_number(schedstat).value_or(0)) * 1e-9;
 }
 
 }  // namespace forebay

@@ -1,13 +1,13 @@
 #include "engine/cluster/scaling.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/text/counted.h"
+#include "core/base/text/number.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
@@ -24,9 +24,7 @@ std::uint32_t needed_in(const std::string& path) {
   constexpr std::size_t kMostBytes = 16;
   if (path.empty()) return 0;
   const std::string text = read_whole(path, kMostBytes).value_or("");
-  std::uint32_t needed = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), needed);
-  return parsed.ec == std::errc() ? std::min(needed, kMostWorkers) : 0;
+  return std::min(leading_number<std::uint32_t>(text).value_or(0), kMostWorkers);
 }
 
 scheduler::Autoscaler::Options options_of(const ClusterSpec& cluster, std::uint32_t needed) {

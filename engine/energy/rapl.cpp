@@ -1,13 +1,13 @@
 #include "engine/energy/rapl.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "core/base/text/number.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
@@ -27,9 +27,7 @@ std::string line_of(const fs::path& path) {
 Result<std::uint64_t> number_of(const std::string& path) {
   auto text = read_whole(path, kMostBytes);
   if (!text) return pass(text);
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (parsed.ec == std::errc()) return number;
+  if (const auto number = leading_number(*text)) return *number;
   return fail(Code::kCorrupt, path + ": holds no number");
 }
 

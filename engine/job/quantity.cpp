@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/base/clock.h"
+#include "core/base/text/number.h"
 #include "core/base/text/printable.h"
 
 namespace forebay {
@@ -63,11 +64,9 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
 }
 
 std::optional<std::uint64_t> parse_count(std::string_view text) {
-  std::int64_t number = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
-  if (error != std::errc() || end != last || text.starts_with('-')) return std::nullopt;
-  return static_cast<std::uint64_t>(number);
+  const auto number = parse_number<std::int64_t>(text);
+  if (!number || text.starts_with('-')) return std::nullopt;
+  return static_cast<std::uint64_t>(*number);
 }
 
 std::string format_size(std::uint64_t bytes) {

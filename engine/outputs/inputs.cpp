@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 
 #include "core/base/all_bytes.h"
+#include "core/base/text/number.h"
 #include "trainer/saving/checkpoint_names.h"
 
 namespace forebay {
@@ -31,19 +31,17 @@ std::string absolute(const std::string& path) {
 }
 
 /// Removes a number and the blank after it from the start of `record`.
-std::optional<std::uint64_t> take_number(std::string_view& record) {
-  std::uint64_t number = 0;
-  const char* const end = record.data() + record.size();
-  const auto parsed = std::from_chars(record.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr == end || *parsed.ptr != ' ') return std::nullopt;
-  record.remove_prefix(static_cast<std::size_t>(parsed.ptr - record.data()) + 1);
+std::optional<std::uint64_t> take_field(std::string_view& record) {
+  const auto number = take_number(record);
+  if (!number || !record.starts_with(' ')) return std::nullopt;
+  record.remove_prefix(1);
   return number;
 }
 
 std::optional<InputEntry> parse_file(std::string_view record) {
-  const auto device = take_number(record);
+  const auto device = take_field(record);
   if (!device) return std::nullopt;
-  const auto inode = take_number(record);
+  const auto inode = take_field(record);
   if (!inode) return std::nullopt;
   const std::size_t tab = record.find('\t');
   if (tab == std::string_view::npos) return std::nullopt;
@@ -95,13 +93,6 @@ std::optional<std::string> read_all(const std::string& path) {
     if (got <= 0) break;
   }
   return bytes;
-}
-
-std::optional<pid_t> process_of(const std::string& name) {
-  pid_t process = 0;
-  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), process);
-  if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
-  return process;
 }
 
 /// Inputs published by another user are ignored: they could block root's commands from writing any
@@ -193,7 +184,7 @@ std::vector<RunningInputs> inputs_of_other_processes() {
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
        entry.increment(error)) {
-    const auto process = process_of(entry->path().filename().string());
+    const auto process = parse_number<pid_t>(entry->path().filename().string());
     if (process && *process != ::getpid() && is_of_this_user(entry->path()))
       look_into(entry->path(), *process, found);
   }

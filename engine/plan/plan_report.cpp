@@ -1,13 +1,13 @@
 #include "engine/plan/plan_report.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/base/text/number.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
@@ -45,9 +45,8 @@ std::string_view take_line(std::string_view& text) {
 }
 
 bool read_cost(std::string_view text, double& cost) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cost);
-  return error == std::errc() && end == text.data() + text.size() && cost >= 0 &&
-         cost <= kMostNanoseconds;
+  cost = parse_number<double>(text).value_or(-1);
+  return cost >= 0 && cost <= kMostNanoseconds;
 }
 
 /// The costs in `text`, if it is of these entries.

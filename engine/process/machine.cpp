@@ -4,24 +4,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <set>
 #include <utility>
 
+#include "core/base/text/number.h"
 #include "core/base/whole_file.h"
 
 namespace forebay {
 namespace {
-
-std::optional<std::uint64_t> leading_number(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  return number;
-}
 
 // Returns the folders of this process's cgroup and of its parents, innermost first: v2, then v1.
 std::vector<std::string> cgroup_folders(const std::string& v1_controller) {
@@ -51,9 +43,7 @@ std::set<pid_t> all_threads() {
   std::set<pid_t> numbers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    const std::string name = entry.path().filename().string();
-    pid_t number = 0;
-    std::from_chars(name.data(), name.data() + name.size(), number);
+    const auto number = parse_number<pid_t>(entry.path().filename().string()).value_or(0);
     if (number > 0) numbers.insert(number);
   }
   return numbers;
@@ -87,10 +77,8 @@ std::optional<std::uint64_t> proc_bytes(std::string_view table, std::string_view
 
 std::optional<int> quota_cpus(std::string_view cpu_max) {
   const auto quota = leading_number(cpu_max);
-  const std::size_t space = cpu_max.find(' ');
-  if (!quota || space == std::string_view::npos) return std::nullopt;
-  const auto period = leading_number(cpu_max.substr(space));
-  if (!period || *period == 0) return std::nullopt;
+  const auto period = second_number(cpu_max);
+  if (!quota || !period || *period == 0) return std::nullopt;
   return static_cast<int>(std::max<std::uint64_t>(1, (*quota + *period - 1) / *period));
 }
 

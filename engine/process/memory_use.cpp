@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <thread>
 
 #include <malloc.h>
 #include <time.h>
 
+#include "core/base/text/number.h"
 #include "engine/process/machine.h"
 
 namespace forebay {
@@ -70,12 +70,6 @@ std::uint64_t ResidentGauge::bytes() const {
   return resident_pages({text.data(), static_cast<std::size_t>(size)}) * page;
 }
 
-std::uint64_t resident_pages(std::string_view statm) {
-  const std::size_t space = statm.find(' ');
-  if (space == std::string_view::npos) return 0;
-  std::uint64_t pages = 0;
-  std::from_chars(statm.data() + space + 1, statm.data() + statm.size(), pages);
-  return pages;
-}
+std::uint64_t resident_pages(std::string_view statm) { return second_number(statm).value_or(0); }
 
 }  // namespace forebay

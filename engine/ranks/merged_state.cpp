@@ -1,17 +1,16 @@
 #include "engine/ranks/merged_state.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <tuple>
+
+#include "core/base/text/number.h"
 
 namespace forebay {
 namespace {
 
 std::int64_t number_in(std::string_view text) {
-  std::int64_t number = -1;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+  return leading_number<std::int64_t>(text).value_or(-1);
 }
 
 /// Returns the number of the table that a tensor belongs to; -1 for tensors that belong to no

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 
 #include "core/base/child_end.h"
 #include "core/base/text/json_text.h"
+#include "core/base/text/number.h"
 #include "core/base/whole_file.h"
 #include "tools/bench/bench_setup.h"
 
@@ -202,9 +202,7 @@ std::string BenchProcess::Lines::read() const {
 
 Result<double> BenchProcess::Lines::read_number() const {
   const std::string said = read();
-  double number = 0;
-  const auto end = std::from_chars(said.data(), said.data() + said.size(), number).ptr;
-  if (!said.empty() && end == said.data() + said.size()) return number;
+  if (const auto number = parse_number<double>(said)) return *number;
   return fail(Code::kUnavailable, said.empty() ? "a process of the benchmark ended"
                                                : "a process of the benchmark: " + said);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <limits>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/text/number.h"
 #include "engine/report/json_object.h"
 #include "tools/bench/bench_process.h"
 #include "tools/command/commands.h"
@@ -55,10 +55,8 @@ constexpr std::array kParts = {Part{"checkpoint", bench_checkpoint, 1, 3},
 
 std::optional<double> price_in(const std::string& text) {
   constexpr double kMost = 1000;
-  double price = 0;
-  const char* const end = text.data() + text.size();
-  const bool whole = std::from_chars(text.data(), end, price).ptr == end && !text.empty();
-  return whole && price >= 0 && price <= kMost ? std::optional(price) : std::nullopt;
+  const auto price = parse_number<double>(text);
+  return price && *price >= 0 && *price <= kMost ? price : std::nullopt;
 }
 
 std::optional<TrainerSpec::ModelKind> model_that_learns(const std::string& text) {

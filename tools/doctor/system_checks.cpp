@@ -1,13 +1,13 @@
 #include "tools/doctor/system_checks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <string_view>
 #include <system_error>
 
 #include "core/base/clock.h"
+#include "core/base/text/number.h"
 #include "engine/job/quantity.h"
 #include "engine/process/machine.h"
 
@@ -30,13 +30,6 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
-}
-
 /// The rest of the line that begins with `key`; "" without one.
 std::string_view after(std::string_view table, std::string_view key) {
   for (const std::string_view line : split(table, '\n')) {
@@ -50,10 +43,11 @@ std::set<std::uint64_t> numbers_of(std::string_view list) {
   constexpr std::uint64_t kMost = 1 << 16;
   std::set<std::uint64_t> numbers;
   for (const std::string_view range : split(list, ',')) {
-    const auto first = number_in(range);
+    const auto first = leading_number(range);
     if (!first) continue;
     const std::size_t dash = range.find('-');
-    const auto last = dash == std::string_view::npos ? first : number_in(range.substr(dash + 1));
+    const auto last =
+        dash == std::string_view::npos ? first : leading_number(range.substr(dash + 1));
     for (std::uint64_t i = *first; i <= std::min(last.value_or(*first), kMost); ++i) {
       numbers.insert(i);
     }
@@ -92,8 +86,10 @@ Finding check_throttling(const std::string& root) {
     const auto cpus = quota_cpus(proc_text(folder + "/cpu.max"));
     if (!cpus) continue;
     const std::string stat = proc_text(folder + "/cpu.stat");
-    const double periods = static_cast<double>(number_in(after(stat, "nr_periods ")).value_or(0));
-    const double stopped = static_cast<double>(number_in(after(stat, "nr_throttled ")).value_or(0));
+    const double periods =
+        static_cast<double>(leading_number(after(stat, "nr_periods ")).value_or(0));
+    const double stopped =
+        static_cast<double>(leading_number(after(stat, "nr_throttled ")).value_or(0));
     const std::string quota = "a quota of " + std::to_string(*cpus) + " CPUs";
     if (periods > 0 && stopped / periods > kMuchThrottled) {
       return Finding::warn("cgroup cpu",
@@ -109,8 +105,8 @@ Finding check_throttling(const std::string& root) {
 
 Finding check_cgroup_memory(const std::string& root) {
   for (const std::string& folder : cgroups(root)) {
-    const auto high = number_in(proc_text(folder + "/memory.high"));
-    const auto most = number_in(proc_text(folder + "/memory.max"));
+    const auto high = leading_number(proc_text(folder + "/memory.high"));
+    const auto most = leading_number(proc_text(folder + "/memory.max"));
     if (high && (!most || *high < *most)) {
       return Finding::warn("cgroup memory",
                            "memory.high is " + format_size(*high) +
@@ -136,7 +132,7 @@ std::string format_speed(double bytes_per_second) {
 
 /// A row of /proc/self/limits: the soft limit; nullopt: unlimited, or not listed.
 std::optional<std::uint64_t> limit(const std::string& table, std::string_view name) {
-  return number_in(after(table, name));
+  return leading_number(after(table, name));
 }
 
 }  // namespace
@@ -147,7 +143,7 @@ Finding check_numa(const std::string& root) {
       numbers_of(after(proc_text(root + "/proc/self/status"), "Cpus_allowed_list:"));
   std::vector<std::uint64_t> used;
   for (const std::string& name : names_in(nodes, "node")) {
-    const auto number = number_in(std::string_view(name).substr(4));
+    const auto number = leading_number(std::string_view(name).substr(4));
     if (!number) continue;
     const fs::path folder = fs::path(nodes) / name;
     const auto cpus = numbers_of(proc_text(folder / "cpulist"));
@@ -159,7 +155,7 @@ Finding check_numa(const std::string& root) {
   const std::string distances = proc_text(nodes + "/node" + std::to_string(used[0]) + "/distance");
   const auto row = split(std::string_view(distances).substr(0, distances.find('\n')), ' ');
   const auto to = [&](std::uint64_t node) {
-    return node < row.size() ? static_cast<double>(number_in(row[node]).value_or(0)) : 0;
+    return node < row.size() ? static_cast<double>(leading_number(row[node]).value_or(0)) : 0;
   };
   double farthest = 1;
   for (const std::uint64_t node : used) {
@@ -250,7 +246,7 @@ Finding check_network(const std::string& root, const SystemNeeds& needs) {
   for (const std::string& device : names_in(devices)) {
     const fs::path folder = fs::path(devices) / device;
     if (device == "lo" || !proc_text(folder / "operstate").starts_with("up")) continue;
-    const auto speed = number_in(proc_text(folder / "speed"));  // Mbit/s; -1: not known
+    const auto speed = leading_number(proc_text(folder / "speed"));  // Mbit/s; -1: not known
     if (!speed || *speed == 0) unknown = true;
     if (speed.value_or(0) > fastest) {
       fastest = *speed;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
+#include "core/base/text/number.h"
 #include "core/data/digest.h"
 #include "engine/job/quantity.h"
 
@@ -17,13 +17,9 @@ constexpr std::size_t kMostDigits = 9;
 using Names = std::vector<std::string>;
 
 Result<std::uint32_t> number(std::string_view digits) {
-  std::uint32_t value = 0;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (digits.empty() || digits.size() > kMostDigits || read.ec != std::errc() ||
-      read.ptr != digits.data() + digits.size()) {
-    return fail(Code::kInvalid, "\"" + std::string(digits) + "\" is no number");
-  }
-  return value;
+  const auto value = parse_number<std::uint32_t>(digits);
+  if (value && digits.size() <= kMostDigits) return *value;
+  return fail(Code::kInvalid, "\"" + std::string(digits) + "\" is no number");
 }
 
 std::string padded(std::uint32_t value, std::size_t width) {

@@ -17,6 +17,7 @@
 
 #include "core/base/all_bytes.h"
 #include "core/base/crc32c.h"
+#include "core/base/text/number.h"
 #include "core/base/varint.h"
 
 namespace forebay {
@@ -152,12 +153,12 @@ std::size_t kept_bytes(std::string_view table, std::uint64_t step, bool evaluate
   while (kept < table.size()) {
     const std::size_t end = table.find('\n', kept);
     if (end == std::string_view::npos) return kept;
-    std::uint64_t of = 0;
-    const char* const first = table.data() + kept;
-    const auto read = std::from_chars(first, table.data() + end, of);
-    if (read.ec != std::errc() || read.ptr == first || *read.ptr != ',' || of > step) return kept;
-    const bool again = of == step && !evaluated;
-    if (again && is_evaluation(table.substr(kept, end - kept))) return kept;
+    const std::string_view line = table.substr(kept, end - kept);
+    std::string_view rest = line;
+    const auto of = take_number(rest);
+    if (!of || !rest.starts_with(',') || *of > step) return kept;
+    const bool again = *of == step && !evaluated;
+    if (again && is_evaluation(line)) return kept;
     kept = end + 1;
   }
   return kept;

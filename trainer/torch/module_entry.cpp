@@ -1,4 +1,3 @@
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -6,6 +5,7 @@
 #include <torch/cuda.h>
 #include <torch/version.h>
 
+#include "core/base/text/number.h"
 #include "trainer/module.h"
 #include "trainer/torch/module_functions.h"
 
@@ -18,9 +18,7 @@ std::optional<std::size_t> gpu_number(std::string_view device) {
   constexpr std::string_view kNumbered = "cuda:";
   if (!device.starts_with(kNumbered)) return std::nullopt;
   device.remove_prefix(kNumbered.size());
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(device.begin(), device.end(), number);
-  return error == std::errc() && end == device.end() ? std::optional(number) : std::nullopt;
+  return parse_number<std::size_t>(device);
 }
 
 /// Checks a device that is not the CPU.

@@ -9,6 +9,7 @@
 
 #include <xxhash.h>
 
+#include "core/base/text/number.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
@@ -115,10 +116,7 @@ std::int64_t id_of(std::string_view text) {
   const bool starts_right =
       text.size() > sign && is_digit(text[sign]) && (text[sign] != '0' || text.size() == 1);
   if (starts_right && text.size() <= 20) {
-    std::int64_t id = 0;
-    const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, id);
-    if (end == last && error == std::errc{}) return id;
+    if (const auto id = parse_number<std::int64_t>(text)) return *id;
   }
   return std::bit_cast<std::int64_t>(std::uint64_t{XXH3_64bits(text.data(), text.size())});
 }

@@ -1,13 +1,13 @@
 #include "actors/format/npy/npy_header.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "actors/format/raw_split.h"
+#include "core/base/text/number.h"
 
 namespace forebay::npy {
 namespace {
@@ -80,11 +80,9 @@ class Literal {
   }
   std::optional<std::uint64_t> whole_number() {
     skip_spaces();
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(left_.data(), left_.data() + left_.size(), number);
-    if (error != std::errc{}) return std::nullopt;
-    left_.remove_prefix(static_cast<std::size_t>(end - left_.data()));
-    if (left_.starts_with('L')) left_.remove_prefix(1);  // Python 2 wrote long integers so.
+    const auto number = take_number(left_);
+    if (number && left_.starts_with('L'))
+      left_.remove_prefix(1);  // Python 2 wrote long integers so.
     return number;
   }
 

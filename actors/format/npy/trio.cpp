@@ -1,10 +1,10 @@
 #include "actors/format/npy/trio.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "actors/input/joined_file.h"
+#include "core/base/text/number.h"
 
 namespace forebay::npy {
 namespace {
@@ -61,10 +61,8 @@ class TrioReader {
     std::vector<Array> sorted(arrays.size());
     for (Array& array : arrays) {
       const std::string& key = array.key;
-      std::size_t number = arrays.size();
-      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
-      const bool canonical =
-          error == std::errc{} && end == key.data() + key.size() && key == std::to_string(number);
+      const std::size_t number = parse_number<std::size_t>(key).value_or(arrays.size());
+      const bool canonical = key == std::to_string(number);
       if (!canonical || number >= arrays.size()) {
         return fail(Code::kInvalid, path(kSparse) + " has an array \"" + key + "\"; its " +
                                         std::to_string(arrays.size()) +

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
@@ -14,6 +14,7 @@
 #include "actors/input/local_file_system.h"
 #include "core/base/all_bytes.h"
 #include "core/base/open_files.h"
+#include "core/base/text/number.h"
 
 namespace forebay {
 namespace {
@@ -36,9 +37,7 @@ pid_t writer_of(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return 0;
   name.remove_prefix(dot + 1);
-  pid_t process = 0;
-  const auto end = std::from_chars(name.data(), name.data() + name.size(), process);
-  return end.ptr == name.data() + name.size() && process > 0 ? process : 0;
+  return std::max(parse_number<pid_t>(name).value_or(0), 0);
 }
 
 }  // namespace

@@ -5,20 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 #include "core/base/clock.h"
+#include "core/base/text/number.h"
 
 namespace forebay {
 namespace {
-
-/// The second number of a line such as `6215230 18053 12`: nanoseconds of run delay.
-std::chrono::nanoseconds run_delay(const char* begin, const char* end) {
-  const char* space = std::find(begin, end, ' ');
-  std::int64_t delay = 0;
-  if (space != end) std::from_chars(space + 1, end, delay);
-  return std::chrono::nanoseconds(delay);
-}
 
 std::chrono::nanoseconds& time_in(ActorTotals& totals, ActorState state) {
   if (state == ActorState::kIdle) return totals.wait_input;
@@ -76,7 +71,9 @@ ServiceMeter::Reading ServiceMeter::read() const {
   reading.cpu = thread_cpu_time();
   std::array<char, 96> line{};
   const ssize_t size = ::pread(schedstat_.number(), line.data(), line.size(), 0);
-  if (size > 0) reading.ready = run_delay(line.data(), line.data() + size);
+  const std::string_view text(line.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  // The second number is the run delay in nanoseconds.
+  reading.ready = std::chrono::nanoseconds(second_number<std::int64_t>(text).value_or(0));
   return reading;
 }
 

@@ -16,6 +16,7 @@
 #include "actors/input/store/protocol/sigv4.h"
 #include "actors/input/store/protocol/url.h"
 #include "core/base/random.h"
+#include "core/base/text/number.h"
 
 namespace forebay {
 namespace {
@@ -171,7 +172,7 @@ std::vector<Listed> objects_of(const fs::path& bucket, const std::string& prefix
 
 StubAnswer listing(const StubRequest& request, const StubOptions& options, const fs::path& bucket) {
   const auto objects = objects_of(bucket, parameter(request.query, "prefix").value_or(""));
-  const auto token = parse_whole(parameter(request.query, "continuation-token").value_or("0"));
+  const auto token = parse_number(parameter(request.query, "continuation-token").value_or("0"));
   const std::size_t begin = std::min<std::size_t>(token.value_or(0), objects.size());
   const std::size_t end = std::min(begin + options.page_keys, objects.size());
   const bool encoded = parameter(request.query, "encoding-type") == "url";
@@ -206,9 +207,9 @@ std::optional<WantedBytes> wanted_of(std::string_view range, std::uint64_t size)
   if (!range.starts_with(kUnit)) return std::nullopt;
   range.remove_prefix(kUnit.size());
   const auto dash = range.find('-');
-  const auto first = parse_whole(range.substr(0, dash));
+  const auto first = parse_number(range.substr(0, dash));
   if (!first || *first >= size) return std::nullopt;
-  const auto last = parse_whole(range.substr(std::min(dash + 1, range.size())));
+  const auto last = parse_number(range.substr(std::min(dash + 1, range.size())));
   return WantedBytes{*first, std::min(size, last ? *last + 1 : size)};
 }
 

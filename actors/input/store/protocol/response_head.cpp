@@ -1,8 +1,8 @@
 #include "actors/input/store/protocol/response_head.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/base/text/number.h"
 #include "core/base/text/text.h"
 
 namespace forebay {
@@ -18,18 +18,10 @@ bool same_name(std::string_view a, std::string_view b) {
 int status_of(std::string_view line) {
   const auto blank = line.find(' ');
   if (blank == std::string_view::npos) return 0;
-  const auto status = parse_whole(line.substr(blank + 1, 3));
-  return status ? static_cast<int>(*status) : 0;
+  return static_cast<int>(parse_number(line.substr(blank + 1, 3)).value_or(0));
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> parse_whole(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::optional<ContentRange> parse_content_range(std::string_view value) {
   constexpr std::string_view kUnit = "bytes ";
@@ -37,14 +29,14 @@ std::optional<ContentRange> parse_content_range(std::string_view value) {
   value.remove_prefix(kUnit.size());
   const auto slash = value.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  const auto total = parse_whole(value.substr(slash + 1));
+  const auto total = parse_number(value.substr(slash + 1));
   if (!total) return std::nullopt;
   const std::string_view range = value.substr(0, slash);
   if (range == "*") return ContentRange{.total = *total};
   const auto dash = range.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto first = parse_whole(range.substr(0, dash));
-  const auto last = parse_whole(range.substr(dash + 1));
+  const auto first = parse_number(range.substr(0, dash));
+  const auto last = parse_number(range.substr(dash + 1));
   if (!first || !last || *first > *last || *last >= *total) return std::nullopt;
   return ContentRange{.first = *first, .end = *last + 1, .total = *total};
 }
@@ -60,7 +52,7 @@ void ResponseHead::add_line(std::string_view line) {
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = trimmed(line.substr(colon + 1));
   if (value.size() > kMostValueBytes) return;
-  if (same_name(name, "content-length")) content_length = parse_whole(value);
+  if (same_name(name, "content-length")) content_length = parse_number(value);
   if (same_name(name, "content-range")) content_range = parse_content_range(value);
   if (same_name(name, "etag")) etag = value;
   if (same_name(name, "last-modified")) last_modified = value;

@@ -19,9 +19,6 @@ struct ContentRange {
 /// Reads `bytes 0-5/10`, or the total alone of `bytes */10` (first = end = 0); nothing else.
 std::optional<ContentRange> parse_content_range(std::string_view value);
 
-/// A whole number without sign and blanks; nothing for anything else or more than 64 bits.
-std::optional<std::uint64_t> parse_whole(std::string_view text);
-
 /// The status line and the headers of a response that are of use. Each value is at most 1 KiB.
 struct ResponseHead {
   int status = 0;

@@ -8,6 +8,7 @@
 
 #include "actors/input/store/protocol/response_head.h"
 #include "actors/input/store/protocol/url.h"
+#include "core/base/text/number.h"
 #include "core/base/text/printable.h"
 
 namespace forebay {
@@ -88,7 +89,7 @@ class PageBuilder {
     if (name == "Key") object_.key = text;
     if (name == "ETag") object_.etag = text;
     if (name == "Size") {
-      const auto size = parse_whole(text);
+      const auto size = parse_number(text);
       has_size_ = size.has_value();
       object_.bytes = size.value_or(0);
     }

@@ -1,9 +1,10 @@
 #include "actors/input/store/protocol/url.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
+
+#include "core/base/text/number.h"
 
 namespace forebay {
 namespace {
@@ -104,11 +105,8 @@ std::optional<HostAndPort> split_authority(std::string_view authority) {
 
 /// Returns the number of a port; nothing for a text that is not from 1 to 65535.
 std::optional<std::uint16_t> port_number(std::string_view text) {
-  std::uint16_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, number);
-  const bool whole = error == std::errc() && read == end;
-  return whole && number > 0 ? std::optional(number) : std::nullopt;
+  const auto number = parse_number<std::uint16_t>(text);
+  return number.value_or(0) > 0 ? number : std::nullopt;
 }
 
 }  // namespace
