@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/base/text/hex.h"
 
 namespace forebay {
 
@@ -59,7 +60,6 @@ BadRow BlockCursor::bad_row(std::size_t at, std::size_t size, std::string reason
 
 std::string quoted_text(std::string_view text) {
   static constexpr std::size_t kMost = 40;
-  static constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "\"";
   for (const char letter : text.substr(0, kMost)) {
     const auto byte = static_cast<unsigned char>(letter);
@@ -67,8 +67,7 @@ std::string quoted_text(std::string_view text) {
       out += letter;
     } else {
       out += "\\x";
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
+      append_hex(out, byte);
     }
   }
   out += text.size() > kMost ? "…\"" : "\"";

@@ -3,11 +3,11 @@
 // Allows a state on the stack; the dispatching calls use the widest vectors of the processor.
 #define XXH_STATIC_LINKING_ONLY  // NOLINT
 #include <array>
-#include <charconv>
-#include <cinttypes>
-#include <cstdio>
+#include <string_view>
 
 #include <xxh_x86dispatch.h>
+
+#include "core/base/text/hex.h"
 
 namespace forebay {
 namespace {
@@ -39,19 +39,15 @@ Digest Digest::then(const Digest& next) const {
   return of(words.data(), sizeof words);
 }
 
-std::string Digest::hex() const {
-  std::array<char, 33> text{};
-  std::snprintf(text.data(), text.size(), "%016" PRIx64 "%016" PRIx64, high, low);
-  return text.data();
-}
+std::string Digest::hex() const { return hex_digits(high) + hex_digits(low); }
 
 bool Digest::parse(const std::string& hex, Digest& out) {
   if (hex.size() != 32) return false;
-  const char* text = hex.data();
-  const auto read = [](const char* first, std::uint64_t& word) {
-    return std::from_chars(first, first + 16, word, 16).ptr == first + 16;
-  };
-  return read(text, out.high) && read(text + 16, out.low);
+  const auto high = parse_hex(std::string_view(hex).substr(0, 16));
+  const auto low = parse_hex(std::string_view(hex).substr(16));
+  if (!high || !low) return false;
+  out = {.high = *high, .low = *low};
+  return true;
 }
 
 }  // namespace forebay

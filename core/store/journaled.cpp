@@ -1,6 +1,7 @@
 #include "core/store/journaled.h"
 
 #include "core/base/random.h"
+#include "core/base/text/hex.h"
 #include "core/data/digest.h"
 
 namespace forebay::journal {
@@ -49,9 +50,7 @@ Status erase_from(Store& store, std::uint64_t number) {
 }  // namespace
 
 std::string event_key(std::uint64_t number) {
-  std::string key(kEventPrefix);
-  for (int shift = 60; shift >= 0; shift -= 4) key += "0123456789abcdef"[(number >> shift) & 15];
-  return key;
+  return std::string(kEventPrefix) + hex_digits(number);
 }
 
 std::string with_checksum(std::uint64_t number, std::string_view bytes) {

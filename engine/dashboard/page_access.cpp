@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstdint>
 
+#include "core/base/text/hex.h"
 #include "core/net/host_port.h"
 
 namespace forebay {
@@ -84,12 +85,8 @@ Result<std::string> random_token() {
                 "run.dashboard: the kernel gives no random token; set one with "
                 "FOREBAY_DASHBOARD_TOKEN");
   }
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string token;
-  for (const std::uint8_t byte : bytes) {
-    token += kDigits[byte >> 4];
-    token += kDigits[byte & 15];
-  }
+  for (const std::uint8_t byte : bytes) append_hex(token, byte);
   return token;
 }
 

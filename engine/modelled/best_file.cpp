@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "core/base/random.h"
+#include "core/base/text/hex.h"
 #include "core/base/text/json_fields.h"
 #include "core/base/text/json_text.h"
 #include "core/base/whole_file.h"
@@ -100,11 +100,7 @@ std::string digest_of(const tuner::PipelineModel& steady) {
   nameless.name = "-";
   std::string text = pipeline_text(nameless);
   for (const tuner::NodeModel& node : steady.nodes) text += node.present ? "present\n" : "lost\n";
-  char digits[33];
-  std::snprintf(digits, sizeof digits, "%016llx%016llx",
-                static_cast<unsigned long long>(hash_of(text, kVersion)),
-                static_cast<unsigned long long>(hash_of(text, ~kVersion)));
-  return digits;
+  return hex_digits(hash_of(text, kVersion)) + hex_digits(hash_of(text, ~kVersion));
 }
 
 BestFile::BestFile(const std::string& path, BestFileHooks hooks)

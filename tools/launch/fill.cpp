@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/base/text/hex.h"
 #include "core/base/text/text.h"
 
 namespace forebay {
@@ -96,9 +96,8 @@ std::string yaml_text(std::string_view text) {
       quoted += '\\';
       quoted += c;
     } else if (static_cast<unsigned char>(c) < 32 || c == 127) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned>(c));
-      quoted += escaped;
+      quoted += "\\x";
+      append_hex(quoted, static_cast<unsigned char>(c));
     } else {
       quoted += c;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/text/hex.h"
 #include "core/base/text/utf8.h"
 
 namespace forebay {
@@ -19,11 +20,10 @@ bool is_plain(std::string_view character) {
   return byte >= 0x20 && byte != 0x7f && byte < 0x80;
 }
 
-void append_hex(std::string& shown, std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
+void append_escaped(std::string& shown, std::string_view bytes) {
   for (const char each : bytes) {
-    const auto byte = static_cast<unsigned char>(each);
-    shown += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    shown += "\\x";
+    append_hex(shown, static_cast<unsigned char>(each));
   }
 }
 
@@ -68,7 +68,7 @@ std::string shown_as(const Style& style, std::string_view text) {
     } else if (is_plain(next) && !(style.escapes_backslash && next == "\\")) {
       shown += next;
     } else {
-      append_hex(shown, next);
+      append_escaped(shown, next);
     }
   }
   return shown;

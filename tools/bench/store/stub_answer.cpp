@@ -16,6 +16,7 @@
 #include "actors/input/store/protocol/sigv4.h"
 #include "actors/input/store/protocol/url.h"
 #include "core/base/random.h"
+#include "core/base/text/hex.h"
 #include "core/base/text/number.h"
 
 namespace forebay {
@@ -150,10 +151,7 @@ std::string etag_of(const struct stat& about) {
   const std::uint64_t hash = mix64(mix64(static_cast<std::uint64_t>(about.st_size), about.st_ino),
                                    mix64(static_cast<std::uint64_t>(about.st_mtim.tv_sec),
                                          static_cast<std::uint64_t>(about.st_mtim.tv_nsec)));
-  std::array<char, 32> text{};
-  const int size =
-      std::snprintf(text.data(), text.size(), "\"%016llx\"", static_cast<unsigned long long>(hash));
-  return {text.data(), static_cast<std::size_t>(size)};
+  return '"' + hex_digits(hash) + '"';
 }
 
 std::vector<Listed> objects_of(const fs::path& bucket, const std::string& prefix) {

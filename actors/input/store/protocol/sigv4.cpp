@@ -8,6 +8,8 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include "core/base/text/hex.h"
+
 namespace forebay {
 namespace {
 
@@ -18,12 +20,8 @@ constexpr std::size_t kHashBytes = 32;
 using Hash = std::array<unsigned char, kHashBytes>;
 
 std::string hex_of(const Hash& hash) {
-  constexpr std::string_view kLower = "0123456789abcdef";
   std::string text;
-  for (const unsigned char byte : hash) {
-    text += kLower[byte >> 4];
-    text += kLower[byte & 15];
-  }
+  for (const unsigned char byte : hash) append_hex(text, byte);
   return text;
 }
 
