@@ -2,14 +2,11 @@
 
 #include <utility>
 
+#include "core/base/text/seconds.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {
-
-std::string seconds(std::chrono::nanoseconds time) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
-}
 
 struct Holder {
   const StageStats* stage = nullptr;
@@ -51,8 +48,8 @@ std::string describe_stall(const PipelineStats& stats, bool trainer_is_busy,
   if (holder.actor != nullptr) {
     return "stage " + holder.stage->name + ": actor " + holder.stage->name + "-" +
            std::to_string(holder.actor->number) + " has worked on split " +
-           std::to_string(holder.actor->key) + " for " + seconds(now - holder.actor->since) +
-           ", and everything behind it waits";
+           std::to_string(holder.actor->key) + " for " +
+           format_whole_seconds(now - holder.actor->since) + ", and everything behind it waits";
   }
   if (trainer_is_busy)
     return "the trainer has worked on one batch all this time; the pipeline waits for it";
@@ -83,8 +80,9 @@ void StreamWatch::look() {
   const std::uint64_t taken = run.source().batches() + run.source().beside();
   const auto verdict = stalls_.look(progress_of(stats, taken), now);
   if (verdict != StallWatch::Verdict::kWarnNow && verdict != StallWatch::Verdict::kFailNow) return;
-  std::string what = options_.prefix + "no progress for " + seconds(stalls_.stalled_for(now)) +
-                     ": " + describe_stall(stats, run.source().trainer_is_busy(), now);
+  std::string what = options_.prefix + "no progress for " +
+                     format_whole_seconds(stalls_.stalled_for(now)) + ": " +
+                     describe_stall(stats, run.source().trainer_is_busy(), now);
   if (const std::string where = run.elsewhere(); !where.empty()) what += " (" + where + ")";
   options_.say(what);
   if (verdict == StallWatch::Verdict::kFailNow) stalled(what);
@@ -112,7 +110,7 @@ void OpeningWatch::look(std::chrono::nanoseconds now) {
 Error OpeningWatch::error() const { return {Code::kTimeout, failure_}; }
 
 std::string OpeningWatch::progress(std::chrono::nanoseconds now) const {
-  return "no progress for " + seconds(stalls_.stalled_for(now)) +
+  return "no progress for " + format_whole_seconds(stalls_.stalled_for(now)) +
          " while the dataset is opened: " + std::to_string(options_.counts->requests()) +
          " requests and " + format_size(options_.counts->bytes()) +
          " were answered before; the file system or store holds the next one up";

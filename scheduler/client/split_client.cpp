@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/text/seconds.h"
 #include "scheduler/cluster_status.h"
 
 namespace forebay::scheduler {

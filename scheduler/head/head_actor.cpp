@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/base/text/seconds.h"
 #include "scheduler/cluster_status.h"
 #include "scheduler/head/head_status.h"
 #include "scheduler/head/placement.h"

@@ -4,6 +4,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/text/counted.h"
+#include "core/base/text/seconds.h"
 #include "scheduler/cluster_status.h"
 
 namespace forebay::scheduler {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/base/text/seconds.h"
 #include "scheduler/cluster_status.h"
 #include "scheduler/head/head_options.h"
 

@@ -11,16 +11,15 @@
 #include "actors/format/csv/text_label.h"
 #include "actors/format/raw_split.h"
 #include "actors/format/row_values.h"
+#include "core/base/text/text.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const auto is_space = [](char letter) { return letter == ' ' || letter == '\t'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
+/// Returns `text` without blanks around it; a line end in quotes is part of the field.
+std::string_view without_blanks(std::string_view text) {
+  return trimmed(text, [](char letter) { return letter == ' ' || letter == '\t'; });
 }
 
 ColumnFill::Shape fill_shape(const CsvLayout& layout, std::size_t rows, bool origins) {
@@ -122,7 +121,7 @@ class CsvDecoder {
     }
     if (repeated_.any()) repeated_.compare(row_);
     const ColumnChoice& choice = layout_.choice;
-    const std::string_view label_text = trimmed(row_.field(choice.label));
+    const std::string_view label_text = without_blanks(row_.field(choice.label));
     const std::optional<float> label = label_in(label_text, choice.label_threshold);
     if (!label) {
       return column(choice.label) + ": " + quoted_text(label_text) +
@@ -130,12 +129,12 @@ class CsvDecoder {
     }
     fill_.labels[fill_.rows] = *label;
     if (choice.weight && !read_weight()) {
-      return column(*choice.weight) + ": " + quoted_text(trimmed(row_.field(*choice.weight))) +
-             kWeightComplaint;
+      return column(*choice.weight) + ": " +
+             quoted_text(without_blanks(row_.field(*choice.weight))) + kWeightComplaint;
     }
     for (std::size_t i = 0; i < choice.dense.size(); ++i) {
       if (repeated_.repeats_dense(i)) continue;
-      const std::string_view text = trimmed(row_.field(choice.dense[i]));
+      const std::string_view text = without_blanks(row_.field(choice.dense[i]));
       float& value = fill_.dense[i][fill_.rows];
       if (text.empty()) {
         value = missing_value();
@@ -149,7 +148,8 @@ class CsvDecoder {
   /// Returns false for a weight that damages the row.
   bool read_weight() {
     float& weight = fill_.weights[fill_.rows];
-    return read_decimal(trimmed(row_.field(*layout_.choice.weight)), weight) && is_weight(weight);
+    return read_decimal(without_blanks(row_.field(*layout_.choice.weight)), weight) &&
+           is_weight(weight);
   }
 
   void append_extras(std::size_t row) {

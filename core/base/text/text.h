@@ -13,12 +13,19 @@ inline std::string_view take_until(std::string_view& text, char end) {
   return part;
 }
 
+/// Returns `text` without the characters around it for which `is_blank` is true.
+template <class IsBlank>
+std::string_view trimmed(std::string_view text, IsBlank is_blank) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 /// Returns `text` without blanks and line ends around it.
 inline std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  return trimmed(text, [](char letter) {
+    return letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n';
+  });
 }
 
 /// Returns the words with `between` between two of them.

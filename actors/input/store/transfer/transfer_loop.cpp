@@ -10,6 +10,7 @@
 
 #include "actors/input/store/transfer/store_error.h"
 #include "core/base/text/counted.h"
+#include "core/base/text/seconds.h"
 
 namespace forebay {
 namespace {
@@ -56,10 +57,6 @@ std::string advice_on_network(CURLcode code) {
   return no_connection ? "; check the address, its port and the network (of s3:// paths "
                          "storage.endpoint)"
                        : "; run again when the store answers";
-}
-
-std::string seconds_text(std::chrono::nanoseconds time) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
 }
 
 }  // namespace
@@ -318,10 +315,10 @@ void TransferLoop::stop_all_of(const Fetch& fetch) {
 
 tl::unexpected<Error> TransferLoop::given_up(const Fetch& fetch, const Trouble& trouble,
                                              Time silence) const {
-  return fail(Code::kTimeout, fetch.target().path + ": no byte came for " + seconds_text(silence) +
-                                  " in " + format_counted(fetch.tries, "try", "tries") +
-                                  " (storage.give_up_after); at last: " + trouble.what +
-                                  trouble.advice);
+  return fail(Code::kTimeout,
+              fetch.target().path + ": no byte came for " + format_whole_seconds(silence) + " in " +
+                  format_counted(fetch.tries, "try", "tries") +
+                  " (storage.give_up_after); at last: " + trouble.what + trouble.advice);
 }
 
 /// Another attempt will follow, unless one is under way.
@@ -334,7 +331,7 @@ void TransferLoop::again(Fetch& fetch, const Trouble& trouble, Time now) {
   if (!announced_ && now - *fetch.last_byte >= kSilence && options_.announce) {
     announced_ = true;
     options_.announce(fetch.target().path + ": no answer yet (" + trouble.what +
-                      "); trying again for " + seconds_text(options_.give_up_after) +
+                      "); trying again for " + format_whole_seconds(options_.give_up_after) +
                       " (storage.give_up_after)");
   }
   const Time left = options_.give_up_after - (now - *fetch.last_byte);
@@ -371,7 +368,7 @@ void TransferLoop::watch_one(Slot running, Time now) {
       fetch.tries = 1;
     }
     stop(running);
-    return again(fetch, {.what = "no byte for " + seconds_text(options_.timeout)}, now);
+    return again(fetch, {.what = "no byte for " + format_whole_seconds(options_.timeout)}, now);
   }
   if (fetch.hedged || !hedges_.allows(wait)) return;
   hedges_.spend();
