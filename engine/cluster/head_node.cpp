@@ -7,11 +7,10 @@
 #include "core/runtime/synchronized.h"
 #include "core/runtime/ticker.h"
 #include "engine/actors/cluster/directory/actor_directory.h"
+#include "engine/network/awaited_answer.h"
 
 namespace forebay {
 namespace {
-
-constexpr std::chrono::milliseconds kRetryInterval(10);
 
 void start_directory(NetworkEndpoint& net, Store& store,
                      const std::function<void(const std::string&)>& say) {
@@ -100,25 +99,17 @@ Result<std::unique_ptr<HeadLook>> HeadLook::open(const std::string& address,
   return look;
 }
 
-// A head that has just started can be connected to before its actor exists.
 Result<scheduler::ClusterStatus> HeadLook::look(std::chrono::nanoseconds patience) {
   using StatusRef = ActorRef<scheduler::QueryCluster>;
-  const auto until = clock_.now() + patience;
-  std::string why;
-  do {
-    const auto head = net_->actor<StatusRef>(without_scheme(address_), kStatusName);
-    if (head.receiver() != nullptr) {
-      auto answer = ask(head, scheduler::QueryCluster{}, patience).wait();
-      if (answer) return answer;
-      why = " (" + answer.error().message + ")";
-      if (answer.error().code != Code::kNotFound) break;
-    } else {
-      why = net_->trouble();
-    }
-    static_cast<void>(Latch().wait_for(kRetryInterval));
-  } while (clock_.now() < until);
-  return fail(Code::kUnavailable, "no head answers at " + address_ +
-                                      "; is the job running, and is it the right address?" + why);
+  const AwaitedActor head{.address = without_scheme(address_),
+                          .name = kStatusName,
+                          .patience = patience,
+                          .each = patience};
+  auto status = await_answer<StatusRef>(*net_, head, scheduler::QueryCluster{});
+  if (status) return status;
+  return fail(status.error().code, "no head answers at " + address_ +
+                                       "; is the job running, and is it the right address?" +
+                                       status.error().message);
 }
 
 Result<ActorsStatus> HeadLook::actors(std::chrono::nanoseconds patience) {

@@ -11,18 +11,17 @@
 #include <forebay/cluster.h>
 
 #include "core/base/clock.h"
-#include "core/base/deadline.h"
 #include "core/runtime/ask.h"
 #include "engine/actors/cluster/name_resolver.h"
 #include "engine/actors/cluster/network_objects.h"
 #include "engine/actors/cluster/task_names.h"
 #include "engine/actors/local_target.h"
+#include "engine/network/awaited_answer.h"
 #include "engine/network/network_endpoint.h"
 
 namespace forebay::actors {
 namespace {
 
-constexpr std::chrono::milliseconds kJoinAgain(10);
 constexpr std::chrono::seconds kHeadPatience(2);
 constexpr double kMostCpus = 1e6;
 /// For the answer to the placement of a group: constructors run meanwhile.
@@ -138,21 +137,16 @@ class Cluster::Running {
   }
 
   forebay::Status await_head(std::chrono::nanoseconds patience) {
-    const auto until = deadline_after(clock_.now(), patience);
-    std::string why;
-    do {
-      if (const auto head = directory(); head.receiver() != nullptr) {
-        const auto answer = forebay::ask(head, QueryActors{}, kHeadPatience).wait();
-        if (answer) return {};
-        why = " (" + answer.error().message + ")";
-      } else {
-        why = net_->trouble();
-      }
-      static_cast<void>(Latch().wait_for(kJoinAgain));
-    } while (clock_.now() < until);
-    return fail(
-        forebay::Code::kUnavailable,
-        "no head answers at " + head_ + "; is it running, and is it the right address?" + why);
+    const AwaitedActor directory{.address = head_,
+                                 .name = kDirectoryName,
+                                 .patience = patience,
+                                 .each = kHeadPatience,
+                                 .any_error_passes = true};
+    const auto answer = await_answer<DirectoryRef>(*net_, directory, QueryActors{});
+    if (answer) return {};
+    return fail(answer.error().code, "no head answers at " + head_ +
+                                         "; is it running, and is it the right address?" +
+                                         answer.error().message);
   }
 
   SystemClock clock_;
