@@ -34,7 +34,7 @@ Result<bool> TrainLoop::step(const std::atomic<bool>& stop) {
   if (options_.on_step) {
     if (auto reported = options_.on_step(progress_); !reported) return pass(reported);
   }
-  if (auto kept = save_if_due(); !kept) return pass(kept);
+  save_if_due();
   return true;
 }
 
@@ -59,20 +59,18 @@ Status TrainLoop::train_on(const Batch& batch) {
   return {};
 }
 
-Status TrainLoop::save_if_due() {
-  if (!options_.save) return {};
+void TrainLoop::save_if_due() {
+  if (!options_.save) return;
   const auto began = clock_.now();
   const auto every = options_.checkpoint_every;
   const std::uint64_t steps = options_.checkpoint_steps;
   if (every.count() > 0 && began - last_save_ >= every) save_due_ = true;
   if (steps > 0 && progress_.position.batches % steps == 0) save_due_ = true;
-  if (!save_due_) return {};
-  auto begun = options_.save(progress_);
-  if (!begun) return pass(begun);
-  save_due_ = !*begun;
-  if (*begun) last_save_ = clock_.now();
+  if (!save_due_) return;
+  const bool begun = options_.save(progress_);
+  save_due_ = !begun;
+  if (begun) last_save_ = clock_.now();
   progress_.saved += clock_.now() - began;
-  return {};
 }
 
 Result<std::optional<Quality>> evaluate(Model& model, BatchSource& source, Evaluation evaluation,

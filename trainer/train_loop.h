@@ -84,7 +84,7 @@ class TrainLoop {
   using Report = std::function<Status(const TrainProgress&)>;
 
   /// Begins a checkpoint. False: not yet; it is called again after the next step.
-  using Save = std::function<Result<bool>(const TrainProgress&)>;
+  using Save = std::function<bool(const TrainProgress&)>;
 
   struct Options {
     Position start;     ///< Where the source starts: the checkpoint's position on a resume.
@@ -114,7 +114,7 @@ class TrainLoop {
  private:
   bool end(bool stopped);
   Status train_on(const Batch& batch);
-  Status save_if_due();
+  void save_if_due();
 
   Model& model_;
   BatchSource& source_;

@@ -43,9 +43,7 @@ class Checkpointing {
   Status began(const Clock& clock, std::function<void()> ended = {});
 
   /// Starts a checkpoint in the background; returns false if one is in progress.
-  Result<bool> save(Model& model, TrainState state) {
-    return saver_->save(model, std::move(state));
-  }
+  bool save(Model& model, TrainState state) { return saver_->save(model, std::move(state)); }
   /// Reports the error of a checkpoint that has ended.
   void collect() { saver_->collect(); }
   /// Writes the last checkpoint, after the last step: within `run.grace` after a stop request.

@@ -369,7 +369,7 @@ TrainState TrainRun::state_at(const TrainProgress& progress) const {
   return state;
 }
 
-Result<bool> TrainRun::save(const TrainProgress& progress) {
+bool TrainRun::save(const TrainProgress& progress) {
   const MeteredSource::Pause pause(job_run().source());
   return checkpoints_->save(*trained_.model, state_at(progress));
 }

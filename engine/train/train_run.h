@@ -81,7 +81,7 @@ class TrainRun {
   void show_tables();
   void record(std::uint64_t step, const Quality& quality);
   TrainState state_at(const TrainProgress& progress) const;
-  Result<bool> save(const TrainProgress& progress);
+  bool save(const TrainProgress& progress);
   void end_saving(bool trained);
   TrainEnd finish(const TrainProgress& progress);
   std::string how_to_evaluate_later() const;

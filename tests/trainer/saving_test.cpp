@@ -189,8 +189,8 @@ TEST_CASE("the last save that loses least is chosen by the time left and the dis
 TEST_CASE_METHOD(SaverFixture, "a checkpoint is written while others are requested",
                  "[trainer][saving]") {
   model.gate.open = false;
-  REQUIRE(saver().save(model, after(1)).value());
-  CHECK_FALSE(made->save(model, after(2)).value());
+  REQUIRE(saver().save(model, after(1)));
+  CHECK_FALSE(made->save(model, after(2)));
   model.gate.open = true;
   const auto ended = made->finish(model, after(3));
   CHECK(ended.batches_lost == 0);
@@ -252,7 +252,7 @@ TEST_CASE_METHOD(SaverFixture, "cancelling a save ends its wait for the state",
   }
   SECTION("at the end of the run") {
     saver();
-    REQUIRE(made->save(model, after(9)).value());
+    REQUIRE(made->save(model, after(9)));
     test::wait_until([&] { return model.gate.readers > 0; });
     made.reset();
   }
@@ -277,7 +277,7 @@ TEST_CASE_METHOD(SaverFixture, "a run's end waits until replaced checkpoints are
   REQUIRE(made->finish(model, after(2)).written);
   SECTION("with a last checkpoint") { REQUIRE(made->finish(model, after(3)).written); }
   SECTION("after a failed run") {
-    REQUIRE(made->save(model, after(3)).value());
+    REQUIRE(made->save(model, after(3)));
     REQUIRE(made->fail_after(3).written);
   }
   CHECK(names() == std::vector<std::string>{"checkpoint-000000002", "checkpoint-000000003"});
@@ -288,8 +288,8 @@ TEST_CASE_METHOD(SaverFixture,
                  "[trainer][saving]") {
   saver();
   model.gate.fails = true;
-  REQUIRE(made->save(model, after(1)).value());
-  test::wait_until([&] { return made->save(model, after(2)).value(); });
+  REQUIRE(made->save(model, after(1)));
+  test::wait_until([&] { return made->save(model, after(2)); });
   REQUIRE(said.size() == 1);
   CHECK(said[0].find("not written (there is no earlier one): ") != std::string::npos);
   model.gate.fails = false;
@@ -313,7 +313,7 @@ TEST_CASE_METHOD(SaverFixture,
   saver();
   REQUIRE(made->finish(model, after(1)).written);
   model.can_be_taken = fail(Code::kUnavailable, "no space left");
-  REQUIRE(made->save(model, after(2)).value());
+  REQUIRE(made->save(model, after(2)));
   const std::string line = "checkpoint not written (the last one stands): no space left";
   CHECK(said == std::vector<std::string>{line});
   auto ended = made->finish(model, after(3));
@@ -331,8 +331,8 @@ TEST_CASE_METHOD(SaverFixture, "a writer that crashes is restarted, and training
   saver();
   REQUIRE(made->finish(model, after(1)).written);
   model.gate.throws = true;
-  REQUIRE(made->save(model, after(2)).value());
-  test::wait_until([&] { return made->save(model, after(3)).value(); });
+  REQUIRE(made->save(model, after(2)));
+  test::wait_until([&] { return made->save(model, after(3)); });
   CHECK(said ==
         std::vector<std::string>{"checkpoint not written (the last one stands): the reader broke"});
   auto ended = made->fail_after(3);
@@ -351,7 +351,7 @@ TEST_CASE_METHOD(SaverFixture, "the end of a checkpoint is announced, and its er
   std::atomic<int> ends{0};
   saver({.on_ended = [&] { ++ends; }});
   model.gate.fails = true;
-  REQUIRE(made->save(model, after(1)).value());
+  REQUIRE(made->save(model, after(1)));
   test::wait_until([&] { return ends == 1; });
   CHECK(said.empty());
   made->collect();
@@ -364,7 +364,7 @@ TEST_CASE_METHOD(SaverFixture, "a writer that crashes too often writes no more i
   REQUIRE(made->finish(model, after(1)).written);
   model.gate.throws = true;
   for (std::uint64_t batches = 2; batches <= 2 + CheckpointWriter::kRestarts; ++batches) {
-    REQUIRE(made->save(model, after(batches)).value());
+    REQUIRE(made->save(model, after(batches)));
     static_cast<void>(made->fail_after(batches));  // Waits for it.
   }
   REQUIRE(said.size() == 1 + CheckpointWriter::kRestarts);
@@ -373,7 +373,7 @@ TEST_CASE_METHOD(SaverFixture, "a writer that crashes too often writes no more i
       "run are written";
   CHECK(said.back() == last);
   model.gate.throws = false;
-  CHECK(made->save(model, after(9)).value());  // As if begun: the run goes on.
+  CHECK(made->save(model, after(9)));  // As if begun: the run goes on.
   const auto ended = made->finish(model, after(10));
   CHECK(ended.batches_lost == 9);
   CHECK(ended.written.error().message == last);

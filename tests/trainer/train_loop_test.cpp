@@ -51,7 +51,7 @@ struct LoopFixture {
   Result<TrainProgress> run() {
     options.save = [this](const TrainProgress& progress) {
       saved.push_back(progress.batches);
-      return Result<bool>(!busy.contains(progress.batches));
+      return !busy.contains(progress.batches);
     };
     return TrainLoop(model, source, clock, options).run(stop);
   }
@@ -119,7 +119,7 @@ TEST_CASE_METHOD(LoopFixture, "checkpoints are saved after every so many batches
   options.checkpoint_steps = 4;
   options.save = [&](const TrainProgress& progress) {
     saved.push_back(progress.position.batches);
-    return Result<bool>(true);
+    return true;
   };
   REQUIRE(TrainLoop(model, rest, clock, options).run(stop));
   CHECK(saved == std::vector<std::uint64_t>{4, 8});

@@ -137,7 +137,7 @@ Saver::Saver(CheckpointStore& store, const Clock& clock, Options options)
       batches_(options_.batches),
       writer_(store, clock, options_.on_ended) {}
 
-Result<bool> Saver::save(Model& model, TrainState beside) {
+bool Saver::save(Model& model, TrainState beside) {
   if (writer_.busy()) return false;
   collect();
   if (writer_.gone()) return true;

@@ -144,7 +144,7 @@ class Saver {
 
   /// Begins a checkpoint of the model's current state, unless no more are written or the model
   /// gives no state, which is reported. False: another is in flight, call it again later.
-  Result<bool> save(Model& model, TrainState beside);
+  bool save(Model& model, TrainState beside);
 
   /// Takes the result of a checkpoint that has ended since the last call, and reports its error.
   /// All other functions do so, too, but for the last checkpoint: finish() returns its error.
