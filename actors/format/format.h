@@ -162,7 +162,7 @@ class RowScanner {
   /// a row longer than the format's `max_row_bytes`.
   virtual Status scan(std::span<const char> piece, BlockBuilder& blocks) = 0;
   /// Ends the file; a last row without a newline counts.
-  virtual Status finish(BlockBuilder& blocks) = 0;
+  virtual void finish(BlockBuilder& blocks) = 0;
 };
 
 /// A format of rows in a stream of bytes. Its files may be compressed; a scanner finds the rows in

@@ -34,9 +34,8 @@ class LineScanner final : public RowScanner {
     return {};
   }
 
-  Status finish(BlockBuilder& blocks) override {
+  void finish(BlockBuilder& blocks) override {
     if (end_ > row_start_) blocks.add_row(row_start_, row_line_);
-    return {};
   }
 
  private:

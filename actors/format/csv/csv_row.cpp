@@ -164,11 +164,10 @@ Status CsvScanner::end_row(std::uint64_t newline, bool after_return, BlockBuilde
   return {};
 }
 
-Status CsvScanner::finish(BlockBuilder& blocks) {
-  if (piece_ <= row_start_) return {};
+void CsvScanner::finish(BlockBuilder& blocks) {
+  if (piece_ <= row_start_) return;
   const bool blank = piece_ - row_start_ == 1 && previous_ == '\r';
   if (!blank && !header_due_) blocks.add_row(row_start_, row_line_);
-  return {};
 }
 
 void CsvScanner::skip_byte_order_mark(std::span<const char> piece) {

@@ -120,7 +120,7 @@ class CsvScanner final : public RowScanner {
   explicit CsvScanner(Options options) : options_(options), header_due_(options.header) {}
 
   Status scan(std::span<const char> piece, BlockBuilder& blocks) override;
-  Status finish(BlockBuilder& blocks) override;
+  void finish(BlockBuilder& blocks) override;
 
  private:
   enum class State : std::uint8_t { kPlain, kQuoted, kQuoteInQuoted };

@@ -80,7 +80,7 @@ Result<FileIndex> index_file(const InputFile& file, Codec codec, const TextForma
   };
   RestartLog* log = codec == Codec::kPlain ? nullptr : &writer;
   if (auto status = read_through(file, codec, log, watch, scan); !status) return pass(status);
-  if (auto status = in_file(scanner->finish(builder)); !status) return pass(status);
+  scanner->finish(builder);
 
   FileIndex index;
   index.stamp = file.stamp();

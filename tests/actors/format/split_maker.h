@@ -28,7 +28,7 @@ class SplitMaker {
         return pass(status);
       }
     }
-    if (auto status = scanner->finish(blocks); !status) return pass(status);
+    scanner->finish(blocks);
     return blocks;
   }
 
