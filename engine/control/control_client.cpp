@@ -18,9 +18,9 @@ constexpr std::chrono::seconds kAnswer(10);
 Result<std::string> ask(const std::string& run_dir, const std::string& line, std::size_t most) {
   auto folder = open_folder(run_dir);
   if (!folder) return fail(Code::kNotFound, "no job runs in " + run_dir);
-  auto socket = make_socket(kAnswer.count());
+  auto socket = make_socket();
   if (!socket) return pass(socket);
-  if (!connect_control(socket->number(), folder->number())) {
+  if (!connect_control(socket->number(), folder->number(), kAnswer)) {
     const bool nobody = errno == ENOENT || errno == ECONNREFUSED;
     return fail(nobody ? Code::kNotFound : Code::kUnavailable,
                 nobody ? "no job runs in " + run_dir

@@ -27,7 +27,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& ru
                                                            Queries queries) {
   auto folder = open_folder(run_dir);
   if (!folder) return pass(folder);
-  auto socket = make_socket(1);
+  auto socket = make_socket();
   if (!socket) return pass(socket);
   ::unlinkat(folder->number(), kControlName, 0);
   if (!listen_control(socket->number(), folder->number())) {

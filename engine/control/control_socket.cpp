@@ -58,15 +58,13 @@ Result<Descriptor> open_folder(const std::string& path) {
   return Descriptor(folder);
 }
 
-Result<Descriptor> make_socket(int seconds) {
+Result<Descriptor> make_socket() {
   DescriptorWait wait;
   int made = -1;
   do {
     made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   } while (made < 0 && wait.again(errno));
   if (made < 0) return fail(Code::kUnavailable, std::string("a socket: ") + std::strerror(errno));
-  const timeval patience{.tv_sec = seconds, .tv_usec = 0};
-  ::setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   return Descriptor(made);
 }
 
@@ -76,7 +74,10 @@ bool listen_control(int socket, int folder) {
          ::fchmodat(folder, kControlName, 0600, 0) == 0 && ::listen(socket, 4) == 0;
 }
 
-bool connect_control(int socket, int folder) {
+bool connect_control(int socket, int folder, std::chrono::seconds patience) {
+  // The kernel applies the limit of a send to connect() too, which waits while the backlog is full.
+  const timeval limit{.tv_sec = patience.count(), .tv_usec = 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   const sockaddr_un address = address_in(folder);
   return ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }

@@ -18,14 +18,14 @@ inline constexpr std::size_t kMostControlBytes = 4096;
 
 /// Opens the folder; kNotFound: it does not exist.
 Result<Descriptor> open_folder(const std::string& path);
-/// Makes a socket that waits `seconds` at most to be connected.
-Result<Descriptor> make_socket(int seconds);
+/// Makes a socket, to listen or to connect by.
+Result<Descriptor> make_socket();
 /// Binds the socket to the control socket of a folder, for its owner only, and listens; returns
 /// whether that succeeded, else sets errno.
 bool listen_control(int socket, int folder);
-/// Connects the socket to the control socket of a folder; returns whether that succeeded, else sets
-/// errno.
-bool connect_control(int socket, int folder);
+/// Connects the socket to the control socket of a folder, within `patience`; returns whether that
+/// succeeded, else sets errno.
+bool connect_control(int socket, int folder, std::chrono::seconds patience);
 
 /// Receives one line of at most `most` bytes, without its end. kTimeout: the other side did not
 /// send it within `patience`, however it divides it, or hung up. kCorrupt: the line is longer.

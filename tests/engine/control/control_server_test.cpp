@@ -79,9 +79,9 @@ TEST_CASE("callers that send invalid or too many bytes do no harm", "[tools][con
                                   std::string("{\"set\":3}"), std::string(5000, 'x')}) {
     auto folder = open_folder(dir.path());
     REQUIRE(folder);
-    auto socket = make_socket(5);
+    auto socket = make_socket();
     REQUIRE(socket);
-    REQUIRE(connect_control(socket->number(), folder->number()));
+    REQUIRE(connect_control(socket->number(), folder->number(), kPatience));
     send_line(socket->number(), line, kPatience);
     const auto answer = receive_line(socket->number(), 100, kPatience);
     if (line.size() < 5000) {
@@ -101,8 +101,8 @@ TEST_CASE("a client that sends a byte now and then is disconnected after a secon
   const auto server = ControlServer::open(dir.path(), only_cpus, {});
   REQUIRE(server);
   const auto folder = open_folder(dir.path());
-  const auto socket = make_socket(5);
-  REQUIRE(connect_control(socket->number(), folder->number()));
+  const auto socket = make_socket();
+  REQUIRE(connect_control(socket->number(), folder->number(), kPatience));
   // Until the server hangs up: each byte comes before a timeout of its own would end.
   while (::send(socket->number(), "x", 1, MSG_NOSIGNAL) == 1) {
     CHECK_FALSE(receive_line(socket->number(), 100, std::chrono::milliseconds(100)));
@@ -117,8 +117,8 @@ TEST_CASE("a client that does not read the answer is disconnected", "[tools][con
       dir.path(), only_cpus, {.status = [&large] { return std::string(large); }, .trace = {}});
   REQUIRE(server);
   const auto folder = open_folder(dir.path());
-  const auto lazy = make_socket(5);
-  REQUIRE(connect_control(lazy->number(), folder->number()));
+  const auto lazy = make_socket();
+  REQUIRE(connect_control(lazy->number(), folder->number(), kPatience));
   REQUIRE(send_line(lazy->number(), "{\"look\":true}", kPatience));
   CHECK(ask_to_look(dir.path()) == large);
 }
