@@ -48,6 +48,7 @@ Status Quarantine::remove_half_line() const {
   std::ifstream file(options_.path, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(from));
   file.read(end.data(), static_cast<std::streamsize>(end.size()));
+  if (end.ends_with('\n')) return {};
   const std::size_t newline = end.rfind('\n');
   if (newline != std::string::npos) {
     std::filesystem::resize_file(options_.path, from + newline + 1, error);

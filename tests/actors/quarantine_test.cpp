@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "tests/support/fake_dataset.h"
@@ -109,6 +110,15 @@ TEST_CASE("a resumed quarantine goes on counting and writes no row twice", "[act
   REQUIRE(resumed->add({bad_row(1, 50, "c")}));
   CHECK(resumed->count() == 3);
   CHECK(place.content() == before + "day_1\t50\t6\t39 tabs wanted\tc\n");
+}
+
+TEST_CASE("a resumed quarantine of whole lines is not written to", "[actors][quarantine]") {
+  Place place;
+  REQUIRE(place.open(9, Quarantine::Begin::kFresh)->add({bad_row(0, 20, "a")}));
+  const auto before = std::filesystem::last_write_time(place.path()) - std::chrono::hours(1);
+  std::filesystem::last_write_time(place.path(), before);
+  CHECK(place.open(9, Quarantine::Begin::kResumed, 1)->count() == 1);
+  CHECK(std::filesystem::last_write_time(place.path()) == before);
 }
 
 TEST_CASE("a resumed quarantine removes half a line, and its row is written again",
