@@ -15,7 +15,7 @@
 #include "engine/plan/plan_report.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/beside_buffers.h"
-#include "engine/run/stall_watch.h"
+#include "engine/run/watch/opening_watch.h"
 
 namespace forebay {
 namespace {

@@ -12,8 +12,8 @@
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_events.h"
-#include "engine/run/stall_watch.h"
 #include "engine/run/tuning.h"
+#include "engine/run/watch/stream_watch.h"
 
 namespace spdlog {
 class logger;

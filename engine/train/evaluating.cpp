@@ -10,7 +10,7 @@
 #include "core/runtime/ticker.h"
 #include "engine/job/quantity.h"
 #include "engine/run/run_watch.h"
-#include "engine/run/stall_watch.h"
+#include "engine/run/watch/stream_watch.h"
 #include "trainer/train_loop.h"
 
 namespace forebay {

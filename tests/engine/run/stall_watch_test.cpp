@@ -1,8 +1,11 @@
-#include "engine/run/stall_watch.h"
+#include "engine/run/watch/stall_watch.h"
 
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "engine/run/watch/opening_watch.h"
+#include "engine/run/watch/stream_watch.h"
 
 #include "tests/support/catch.h"
 

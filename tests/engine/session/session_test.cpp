@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/runtime/synchronized.h"
-#include "engine/run/stall_watch.h"
+#include "engine/run/watch/stream_watch.h"
 #include "tests/engine/small_job.h"
 
 #include "tests/support/catch.h"

@@ -1,9 +1,8 @@
-#include "engine/run/stall_watch.h"
+#include "engine/run/watch/stream_watch.h"
 
 #include <utility>
 
 #include "core/base/text/seconds.h"
-#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {
@@ -26,21 +25,6 @@ Holder lowest_in_work(const PipelineStats& stats) {
 }
 
 }  // namespace
-
-StallWatch::Verdict StallWatch::look(std::uint64_t progress, std::chrono::nanoseconds now) {
-  if (progress != progress_) {
-    progress_ = progress;
-    since_ = now;
-    warned_ = false;
-    return Verdict::kMoving;
-  }
-  const auto stalled = stalled_for(now);
-  if (stalled >= limits_.fail_after) return Verdict::kFailNow;
-  if (stalled < limits_.warn_after) return Verdict::kMoving;
-  if (warned_) return Verdict::kStalled;
-  warned_ = true;
-  return Verdict::kWarnNow;
-}
 
 std::string describe_stall(const PipelineStats& stats, bool trainer_is_busy,
                            std::chrono::nanoseconds now) {
@@ -93,27 +77,6 @@ void StreamWatch::stalled(const std::string& what) {
   failed_ = true;
   if (options_.events.stalled) options_.events.stalled(what);
   options_.run.pipeline().end_with({Code::kTimeout, what});
-}
-
-void OpeningWatch::look(std::chrono::nanoseconds now) {
-  if (failed_) return;
-  // A store that sends a byte now and then holds the run up, too.
-  constexpr std::uint64_t kStep = 64 << 10;
-  const std::uint64_t steps = options_.counts->requests() + options_.counts->bytes() / kStep;
-  const auto verdict = stalls_.look(steps, now);
-  if (verdict == StallWatch::Verdict::kWarnNow && options_.say) options_.say(progress(now));
-  if (verdict != StallWatch::Verdict::kFailNow) return;
-  failure_ = progress(now);
-  failed_ = true;
-}
-
-Error OpeningWatch::error() const { return {Code::kTimeout, failure_}; }
-
-std::string OpeningWatch::progress(std::chrono::nanoseconds now) const {
-  return "no progress for " + format_whole_seconds(stalls_.stalled_for(now)) +
-         " while the dataset is opened: " + std::to_string(options_.counts->requests()) +
-         " requests and " + format_size(options_.counts->bytes()) +
-         " were answered before; the file system or store holds the next one up";
 }
 
 }  // namespace forebay
