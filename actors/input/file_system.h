@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/base/thread/parallel.h"
+#include "core/base/thread/shared_count.h"
 
 namespace forebay {
 

@@ -11,6 +11,7 @@
 #include "actors/source/unit_blocks.h"
 #include "core/base/text/counted.h"
 #include "core/base/thread/parallel.h"
+#include "core/base/thread/shared_count.h"
 
 namespace forebay {
 namespace {

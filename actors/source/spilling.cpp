@@ -5,6 +5,7 @@
 
 #include "actors/source/index/index_pass.h"
 #include "core/base/thread/parallel.h"
+#include "core/base/thread/shared_count.h"
 
 namespace forebay {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/thread/parallel.h"
+#include "core/base/thread/shared_count.h"
 #include "tuner/compare/world_run.h"
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/world/world_simulator.h"

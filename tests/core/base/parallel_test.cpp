@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "core/base/thread/shared_count.h"
+
 #include "tests/support/catch.h"
 
 namespace forebay {
