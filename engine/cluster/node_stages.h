@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "actors/epoch_order.h"
@@ -21,12 +20,7 @@
 #include "core/wire/column_frames.h"
 #include "core/wire/compression.h"
 #include "core/wire/frame.h"
-#include "engine/cluster/node_capacity.h"
-#include "engine/cluster/tuner_messages.h"
-#include "engine/job/job_spec.h"
-#include "engine/process/machine_watch.h"
 #include "engine/run/job_run.h"
-#include "engine/run/tuned_stages.h"
 
 namespace forebay {
 
@@ -86,6 +80,8 @@ class NodeStages final : StageOwner {
   /// The same in splits and parts: the messages that left the last stage.
   std::uint64_t parts_done() const { return parts_done_.load(std::memory_order_relaxed); }
   const MemorySizes& sizes() const { return sizing_.sizes(); }
+  /// Memory of a split that the node holds, in progress or finished.
+  std::uint64_t held_split_bytes() const;
   std::uint64_t splits_per_epoch() const { return order_.num_splits(); }
 
   /// Samples whether the actors have as many splits as they can work on. Call it a few times a
@@ -162,46 +158,6 @@ class NodeStages final : StageOwner {
   std::set<std::uint64_t> in_progress_;                // splits, by number
   mutable Rate rate_;
   StagePools stages_;
-};
-
-/// A worker's stages as a tuned pipeline.
-///
-/// The split client takes the trainer's place: an item is a split handed over. While the node holds
-/// much fewer splits than it has room for, the split client counts as busy; otherwise it counts as
-/// waiting for this node. The prefetch is the number of finished splits that may wait.
-class WorkerPipeline final : public TunedStages {
- public:
-  struct Options {
-    NodeStages& stages;
-    const JobSpec& job;
-    tuner::Limits limits;
-    std::uint64_t resident_before = 0;  ///< Bytes used before the stages were made.
-    std::uint64_t rows_per_split = 1;
-    const Clock& clock;
-    /// Told, on the tuner's thread, that others have changed what this process may use.
-    std::function<void(const std::string&)> say = {};
-    MachineWatch::Read read = machine_limits;
-  };
-
-  explicit WorkerPipeline(const Options& options);
-
- private:
-  PipelineStats stats() const override;
-  tuner::Limits current_limits() const override;
-  std::uint64_t process_bytes() const override;
-  std::uint32_t prefetch() const override { return stages_.waiting(); }
-  void set_prefetch(std::uint32_t splits) override { stages_.set_waiting(splits); }
-  double prefetch_fill(const PipelineStats& stats) const override;
-  void sample(const PipelineStats& stats) override;
-  void observe_consumer(const PipelineStats& stats, tuner::Observation& seen) override;
-
-  NodeStages& stages_;
-  const tuner::Limits limits_;  // as the worker was started
-  MachineWatch machine_;
-  const std::function<void(const std::string&)> say_;
-  NodeCapacity capacity_;
-  std::uint64_t handed_over_;  // at the last observation
-  std::uint64_t splits_;       // the same in splits
 };
 
 }  // namespace forebay

@@ -8,7 +8,7 @@
 #include "actors/stage/split_frames.h"
 #include "core/base/sanitizers.h"
 #include "core/runtime/synchronized.h"
-#include "engine/cluster/node_stages.h"
+#include "engine/cluster/worker_pipeline.h"
 #include "engine/job/job_file.h"
 #include "engine/run/live_pipeline.h"
 #include "tests/engine/small_job.h"
