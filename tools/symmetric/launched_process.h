@@ -1,21 +1,13 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/base/result.h"
 
 namespace forebay {
-
-/// Returns the hosts of a Slurm node list, in its order: `node[01-03,7],gpu-a[1-2]b` is node01,
-/// node02, node03, node7, gpu-a1b, gpu-a2b. Several brackets in one name are combined, the last one
-/// varies fastest. kInvalid: Slurm would not write such a list, or it has more than 65536 hosts.
-Result<std::vector<std::string>> expand_hosts(std::string_view list);
 
 /// The position of this process among those that a launcher started.
 struct LaunchedProcess {
@@ -38,26 +30,5 @@ Result<LaunchedProcess> placement_in(const Variables& variables);
 /// Returns a port on which all processes of a job agree without communication: from 20000 to 29999,
 /// derived from the job's id.
 std::uint16_t port_of(const LaunchedProcess& placement);
-
-/// How the processes of one job find their head.
-struct MeetingPoint {
-  /// Written by the trainer; visible to processes that share its file system.
-  std::string address_file;
-  std::string first_host;  ///< Rank 0's host.
-  /// The port that rank 0 listens on if it is free, for processes without shared files.
-  std::uint16_t port = 0;
-  /// Time in which only the file is read.
-  std::chrono::nanoseconds alone = std::chrono::seconds(10);
-  std::chrono::nanoseconds patience = std::chrono::minutes(10);
-};
-
-/// Returns the address to join from the one that the trainer wrote: an address that means every
-/// interface is reached at `first_host`. "" if `written` is not an address.
-std::string joinable(const std::string& written, const std::string& first_host);
-
-/// Waits until the head listens and returns its address. The address in an old file is used only
-/// after a successful connection. "": `ended` returned true. kTimeout after `patience`.
-Result<std::string> await_head(const MeetingPoint& point,
-                               const std::function<bool(std::chrono::nanoseconds waited)>& ended);
 
 }  // namespace forebay

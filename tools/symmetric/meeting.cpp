@@ -1,3 +1,5 @@
+#include "tools/symmetric/meeting.h"
+
 #include <poll.h>
 
 #include <string_view>
@@ -6,7 +8,6 @@
 #include "core/net/host_port.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
-#include "tools/symmetric/launched_process.h"
 
 namespace forebay {
 namespace {

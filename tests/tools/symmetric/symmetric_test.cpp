@@ -1,6 +1,7 @@
 #include <map>
 #include <string>
 
+#include "tools/symmetric/host_list.h"
 #include "tools/symmetric/launched_process.h"
 
 #include "tests/support/catch.h"

@@ -14,6 +14,7 @@
 #include "tools/process/standard_streams.h"
 #include "tools/symmetric/launch_end.h"
 #include "tools/symmetric/launched_process.h"
+#include "tools/symmetric/meeting.h"
 
 namespace forebay {
 namespace {
