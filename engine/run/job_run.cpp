@@ -1,12 +1,10 @@
 #include "engine/run/job_run.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "actors/input/store/stores.h"
 #include "actors/position_check.h"
 #include "actors/sizing.h"
-#include "actors/source/index/block_builder.h"
 #include "actors/source/manifest.h"
 #include "core/base/clock.h"
 #include "core/base/thread/start_thread.h"
@@ -48,50 +46,6 @@ Error as_evaluation(Error error) {
   if (error.message.starts_with(key)) error.message.replace(0, key.size(), "trainer.evaluate");
   if (error.message.starts_with("columns.")) error.message.insert(0, "trainer.evaluate: ");
   return error;
-}
-
-/// Number of the rule by which rows come to batches. States of its first version lack the key.
-constexpr const char* kOrderVersion = "2";
-constexpr const char* kOrderVersionKey = "order.version";
-
-/// Whether the second version of the rule has another order for `dataset` than the first: it deals
-/// rows of grains in chunks (design/grains.md), and blocks of wide rows are larger
-/// (design/order.md).
-bool is_of_second_order(const Dataset& dataset) {
-  if (dataset.in_grains()) return true;
-  return slot_rule::slot_for(dataset.bytes(), dataset.rows()) > slot_rule::kBySize;
-}
-
-std::string short_hash(const std::string& text) {
-  return Digest::of(text.data(), text.size()).hex().substr(0, 16);
-}
-
-std::string names_of(const Schema& schema) {
-  std::string names;
-  for (const std::string& name : schema.dense) names += name + '\n';
-  names += '\n';
-  for (const SparseFeature& feature : schema.sparse) names += feature.name + '\n';
-  return names;
-}
-
-/// The columns that decide what a batch holds. Keys that a job leaves out add nothing, so states of
-/// jobs without them stay as they are.
-std::string identity_of(const ColumnSpec& columns, const Schema& schema) {
-  std::string text = columns.label + '\n' + names_of(schema);
-  if (columns.label_threshold) {
-    text += "\nlabel_threshold " +
-            std::to_string(std::bit_cast<std::uint64_t>(*columns.label_threshold));
-  }
-  if (schema.weight) text += "\nweight " + columns.weight;
-  for (const ExtraColumn& extra : schema.extra) {
-    text += (extra.kind == ExtraColumn::Kind::kInt64 ? "\nint64 " : "\nfloat64 ") + extra.name;
-  }
-  return text;
-}
-
-std::string csv_of(const DatasetSpec& dataset) {
-  return std::string(1, dataset.csv.delimiter) + (dataset.csv.header ? "h" : "-") +
-         dataset.csv.list_delimiter;
 }
 
 constexpr std::chrono::milliseconds kOpeningLook(250);
@@ -178,11 +132,6 @@ Status JobRun::count() {
         "has not; set it to \"exact\"");
   }
   if (remaining_) return {};
-  std::string decides = identity_of(job_.columns, dataset_->format().schema()) + '\n' +
-                        job_.dataset.format + csv_of(job_.dataset) + '\n';
-  if (!filter().keeps_all() || plan_->samples()) decides += std::to_string(order_.seed) + '\n';
-  if (!filter().keeps_all()) decides += std::to_string(job_.trainer.evaluate_share) + '\n';
-  if (plan_->samples()) decides += std::to_string(plan_->fingerprint()) + '\n';
   auto counts = count_rows({.dataset = *dataset_,
                             .plan = *plan_,
                             .files = dataset_of(job_, rows_),
@@ -190,13 +139,17 @@ Status JobRun::count() {
                             .filter = filter(),
                             .seed = order_.seed,
                             .options = options_,
-                            .identity = decides});
+                            .identity = rows_identity(order_facts(), filter())});
   if (!counts) return pass(counts);
   if (counts->total() == 0) {
     return fail(Code::kInvalid, "dataset.paths: no row remains; all are damaged or left out");
   }
   remaining_ = std::move(*counts);
   return {};
+}
+
+OrderFacts JobRun::order_facts() const {
+  return {.job = job_, .order = order_, .dataset = *dataset_, .plan = *plan_};
 }
 
 std::optional<std::uint64_t> JobRun::rows_remaining() const {
@@ -209,21 +162,7 @@ LoaderState JobRun::state(const Position& position) const {
   LoaderState state;
   state.position = position;
   state.fingerprint = dataset_->fingerprint().hex();
-  state.identity = {
-      {"order.seed", std::to_string(order_.seed)},
-      {"order.batch_size", std::to_string(order_.batch_size)},
-      {"order.shuffle", std::string(name_in(kShuffleNames, order_.shuffle))},
-      {"order.mode", order_.mode == OrderSpec::Mode::kExact ? "exact" : "arrival"},
-      {"order.drop_last", order_.drop_last ? "true" : "false"},
-      {"transform", short_hash(std::to_string(plan_->fingerprint()))},
-      {"columns", short_hash(identity_of(job_.columns, dataset_->format().schema()))},
-      {"dataset.format", job_.dataset.format + short_hash(csv_of(job_.dataset)).substr(0, 4)},
-      {"trainer.evaluate_share", std::to_string(job_.trainer.evaluate_share)},
-  };
-  if (dataset_->in_grains()) {
-    state.identity["order.shuffle_memory"] = std::to_string(order_.shuffle_memory);
-  }
-  if (is_of_second_order(*dataset_)) state.identity[kOrderVersionKey] = kOrderVersion;
+  state.identity = order_identity(order_facts());
   return state;
 }
 
@@ -240,11 +179,7 @@ Status JobRun::resume(const LoaderState& saved) {
     }
     return fail(Code::kInvalid, "resume refused: the dataset changed: " + what);
   }
-  if (now.identity.contains(kOrderVersionKey) && !saved.identity.contains(kOrderVersionKey)) {
-    return fail(Code::kInvalid,
-                "resume refused: the state is of a version of this program that had another order "
-                "for this dataset; go on with that version, or start anew");
-  }
+  if (auto same = check_order_version(saved, now); !same) return same;
   if (auto same = check_same_job(saved, now); !same) return same;
   auto begin = position_of(saved);
   if (!begin) return pass(begin);

@@ -22,6 +22,7 @@
 #include "engine/job/job_spec.h"
 #include "engine/run/memory_watch.h"
 #include "engine/run/metered_source.h"
+#include "engine/run/order_identity.h"
 
 namespace forebay {
 
@@ -173,6 +174,7 @@ class JobRun {
   RowFilter filter() const;
   void announce_too_few_rows(const Hooks& hooks) const;
   Status count();
+  OrderFacts order_facts() const;
   Result<Position> position_of(const LoaderState& saved);
   Status open_quarantine();
   Status damaged(const std::vector<BadRow>& rows);
