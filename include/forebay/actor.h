@@ -47,236 +47,23 @@
 ///   };
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
+#include <forebay/context.h>
 #include <forebay/future.h>
 #include <forebay/message.h>
 #include <forebay/object.h>
+#include <forebay/ref.h>
 
 namespace forebay::actors {
-
-/// Where messages to one actor go. Forebay implements it; thread-safe.
-class Target {
- public:
-  using Done = std::function<void(Result<Box>)>;
-
-  virtual ~Target() = default;
-  /// Takes the message, or refuses it and leaves it.
-  virtual Status push(Box& message) = 0;
-  /// Calls `done` once, with an answer of type `reply` or an error.
-  virtual void ask(Box message, const ValueType* reply, std::chrono::nanoseconds deadline,
-                   Done done) = 0;
-  /// Tells `watcher` with a Down when this actor ends.
-  virtual void watch(TargetPtr watcher) = 0;
-  virtual void stop() = 0;
-  /// Equal for targets of one actor.
-  virtual const void* identity() const = 0;
-  /// What a thread that waits for an answer of the actor can do meanwhile; null: nothing.
-  virtual std::shared_ptr<WaitingWork> waiting_work() const { return nullptr; }
-};
-
-template <class M, class... Ms>
-inline constexpr bool kIsOneOf = (std::same_as<M, Ms> || ...);
-
-/// A reference to an actor that accepts the messages Ms. A value: copy,
-/// keep, or send it. It may outlive the actor; then calls return kNotFound. Thread-safe.
-template <class... Ms>
-class Ref {
- public:
-  Ref() = default;
-  explicit Ref(TargetPtr target) : target_(std::move(target)) {}
-  /// Of an actor that accepts more.
-  template <class... Others>
-  requires(sizeof...(Others) > sizeof...(Ms) && (kIsOneOf<Ms, Others...> && ...))
-      Ref(const Ref<Others...>& other)  // NOLINT(google-explicit-constructor)
-      : target_(other.target()) {}
-
-  /// Puts `message` into the actor's mailbox. Messages of one thread to one actor are handled in
-  /// order, each at most once. kOverloaded: the mailbox is full; kNotFound: the actor has ended.
-  template <class M>
-  Status tell(M message) const {
-    check<M>();
-    if (target_ == nullptr) return nobody();
-    Box box = Box::of(std::move(message));
-    return target_->push(box);
-  }
-
-  /// Asks for an M's Reply. After kTimeout and kUnavailable the message may or may not have been
-  /// handled.
-  template <class M>
-  Future<ReplyOf<M>> ask(M message, std::chrono::nanoseconds deadline) const {
-    check<M>();
-    using R = ReplyOf<M>;
-    const Promise<R> promise(target_ == nullptr ? nullptr : target_->waiting_work());
-    auto future = promise.future();
-    if (target_ == nullptr) {
-      promise.set(nobody());
-      return future;
-    }
-    target_->ask(Box::of(std::move(message)), kTypeOf<R>, deadline, [promise](Result<Box> answer) {
-      if (!answer) return promise.set(answer.error());
-      promise.set(std::move(answer->template as<R>()));
-    });
-    return future;
-  }
-
-  /// Ends the actor after the messages that wait for it now.
-  void stop() const {
-    if (target_ != nullptr) target_->stop();
-  }
-
-  explicit operator bool() const { return target_ != nullptr; }
-  const TargetPtr& target() const { return target_; }
-  template <class... Others>
-  bool operator==(const Ref<Others...>& other) const {
-    return identity() == other.identity();
-  }
-  const void* identity() const { return target_ == nullptr ? nullptr : target_->identity(); }
-
- private:
-  template <class M>
-  static void check() {
-    static_assert(check_message<M>());
-    static_assert(
-        kIsOneOf<M, Ms...>,
-        "The actor behind this Ref does not accept this message: only those that its Actor "
-        "or Ref lists.");
-  }
-  static Error nobody() { return {Code::kNotFound, "the reference is empty"}; }
-
-  TargetPtr target_;
-};
-
-template <class... Ms>
-struct Field<Ref<Ms...>> {
-  static void write(Writer& writer, const Ref<Ms...>& ref) { writer.actor(ref.target()); }
-  static bool read(Reader& reader, Ref<Ms...>& ref) {
-    TargetPtr target;
-    if (!reader.actor(target)) return false;
-    ref = Ref<Ms...>(std::move(target));
-    return true;
-  }
-};
-
-/// Forebay → watcher: an actor has ended, or cannot be reached any more.
-struct Down {
-  static constexpr std::string_view kTag = "forebay/down";
-  Ref<> actor;         ///< `down.actor == ref` for the watched ref.
-  std::string reason;  ///< "" if it ended in order.
-  static auto fields(auto& self) { return std::tie(self.actor, self.reason); }
-};
-
-/// Forebay → actor: it has been started, also again on another node. Only an actor that lists this
-/// message gets it; it comes before those of others. Not sent after a crash.
-struct Started {
-  static constexpr std::string_view kTag = "forebay/started";
-  static auto fields(auto&) { return std::tie(); }
-};
-
-/// How an actor is run.
-struct SpawnOptions {
-  std::string name = "actor";               ///< In messages; need not be unique.
-  std::size_t mailbox_bytes = 1024 * 1024;  ///< What may wait for it; 0 is no limit.
-  std::size_t restarts = 0;                 ///< After so many crashes within `period` it ends.
-  std::chrono::nanoseconds period = std::chrono::minutes(1);
-  /// For an actor that blocks or computes for long: others wait while it holds a shared thread.
-  bool own_thread = false;
-};
-
-class ActorObject;
-using ActorFactory = std::function<std::unique_ptr<ActorObject>()>;
-
-/// Starts actors in this process. Forebay implements it; thread-safe.
-class Host {
- public:
-  virtual ~Host() = default;
-  /// `make` makes the actor, again after each crash.
-  virtual TargetPtr spawn(const SpawnOptions& options, ActorFactory make) = 0;
-  virtual ObjectSpace& objects() = 0;
-};
-
-/// What a running handler can do; Forebay implements it.
-class Turn {
- public:
-  using Post = std::function<void(std::function<void()>)>;
-
-  virtual ~Turn() = default;
-  virtual std::chrono::nanoseconds now() const = 0;
-  virtual TargetPtr self() = 0;
-  virtual Host& host() = 0;
-  virtual void after(std::chrono::nanoseconds delay, Box message) = 0;
-  virtual void stop() = 0;
-  /// Takes over the answer to the message at hand.
-  virtual Target::Done take_asker() = 0;
-  /// What it returns runs a function as a message of this actor, unless it has crashed since.
-  virtual Post post() = 0;
-  /// Keeps a state of this actor; see Actor::keep.
-  virtual Future<std::monostate> keep(Box state) = 0;
-};
-
-/// The actions of a handler besides changing its actor's state. Valid during one call.
-class Context {
- public:
-  explicit Context(Turn& turn) : turn_(turn) {}
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-
-  /// Time since a fixed moment. In a test it is the simulated time.
-  std::chrono::nanoseconds now() const { return turn_.now(); }
-
-  /// Calls `function(Result<T>)` with the answer, as a message of this actor: it may use the
-  /// actor's state. Not called if the actor crashes or ends before.
-  template <class T, class Function>
-  void then(const Future<T>& future, Function function) {
-    future.then([post = turn_.post(), function = std::move(function)](Result<T> result) mutable {
-      auto held = std::make_shared<Result<T>>(std::move(result));
-      post([function, held]() mutable { function(std::move(*held)); });
-    });
-  }
-
-  /// Sends `message` to this actor after `delay`, if it still lives.
-  template <class M>
-  void after(std::chrono::nanoseconds delay, M message) {
-    static_assert(check_message<M>());
-    turn_.after(delay, Box::of(std::move(message)));
-  }
-
-  /// Sends this actor a Down when `actor` ends, or at once if it has. This actor must handle Down.
-  template <class... Ms>
-  void watch(const Ref<Ms...>& actor) {
-    if (actor) actor.target()->watch(turn_.self());
-  }
-
-  /// Starts an actor in this process.
-  template <class A, class... Args>
-  typename A::Ref spawn(const SpawnOptions& options, Args... args);
-
-  /// Makes an object in this process; see put_at.
-  template <class T>
-  auto put(T value) {
-    return put_at(turn_.host().objects(), std::move(value));
-  }
-
-  /// Ends this actor after the current message.
-  void stop() { turn_.stop(); }
-
-  Turn& turn() { return turn_; }
-
- private:
-  Turn& turn_;
-};
 
 /// An actor, as Forebay sees it; derive from Actor.
 class ActorObject {

@@ -32,8 +32,8 @@ class Installed(Scenario):
     def test_the_public_headers_are_all_that_a_program_sees(self):
         headers = [str(path.relative_to(PREFIX / "include")) for path in (PREFIX / "include").rglob("*.h")]
         self.assertEqual(sorted(headers), [f"forebay/{name}.h" for name in
-                                           ("actor", "cluster", "future", "loader", "message", "object", "task", "testing",
-                                            "udf")])
+                                           ("actor", "cluster", "context", "field", "future", "loader", "message", "object",
+                                            "ref", "result", "task", "testing", "udf", "value")])
 
     def test_user_functions_need_none_of_the_libraries_that_the_loader_links(self):
         udf = pathlib.Path(shutil.copytree(SOURCE / "examples/udf", self.folder / "udf"))

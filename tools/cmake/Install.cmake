@@ -42,7 +42,8 @@ endfunction()
 forebay_install_archive(loader FROM engine_loader EXPORT ForebayLoader OUTPUT forebay
                         HEADERS loader.h)
 forebay_install_archive(actors FROM engine_actors EXPORT ForebayActors OUTPUT forebay_actors
-                        HEADERS actor.h future.h message.h object.h testing.h)
+                        HEADERS actor.h context.h field.h future.h message.h object.h ref.h result.h
+                                testing.h value.h)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ForebayConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/ForebayConfig.cmake
