@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/format/parquet/column_decoder.h"
 #include "actors/format/parquet/grain_head.h"
 #include "actors/format/parquet/page_reader.h"
+#include "actors/format/parquet/wanted_columns.h"
 #include "actors/format/raw_split.h"
 #include "core/base/result.h"
 
@@ -44,5 +48,21 @@ struct LoadedGrain {
     return std::min<std::size_t>(*counted, stored.values);
   }
 };
+
+/// Returns the place of a grain's row in its file, as a damaged row.
+inline BadRow place_in(const LoadedGrain& grain, std::uint64_t row, std::string reason) {
+  return {.file = grain.block->file,
+          .offset = grain.block->offset + row,
+          .line = grain.head.first_row + row,
+          .reason = std::move(reason),
+          .text = {},
+          .group = grain.head.group};
+}
+
+/// The same for a column of the grain.
+inline BadRow problem_in(const LoadedGrain& grain, const WantedLeaf& leaf,
+                         const std::string& problem) {
+  return place_in(grain, 0, "column " + quoted_text(leaf.name) + ": " + problem);
+}
 
 }  // namespace forebay::parquet
