@@ -1,8 +1,6 @@
 #include "engine/actors/cluster/name_resolver.h"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "core/base/deadline.h"
 
@@ -154,37 +152,20 @@ Status NameResolver::on(Answered<LocateActor>&& located, Context& context) {
     return {};
   }
   const PlacedActor& there = found->second.at;
-  if (lost_.has(there.node, there.life)) {
+  if (known_.is_lost(there)) {
     retry(located.token, lost_error(there.node), context);
     return {};
   }
   const UserRef& actor = *located.result;
-  auto shown = named(found->second.at);
-  shown->move_to(found->second.at.node, actor.receiver());
-  const auto [watched, is_first] = watched_.try_emplace(actor.id());
-  watched->second = {
-      .at = actor, .actor = shown, .node = found->second.at.node, .life = found->second.at.life};
-  if (is_first) watch(actor, ActorRef<Down>(self(context)));
-  finish(located.token, std::move(shown));
+  auto placed = known_.place(there, actor);
+  if (placed.is_new) watch(actor, ActorRef<Down>(self(context)));
+  finish(located.token, std::move(placed.actor));
   return {};
-}
-
-std::shared_ptr<NamedActor> NameResolver::named(const PlacedActor& at) {
-  if (actors_.size() >= to_sweep_at_) {
-    std::erase_if(actors_, [](const auto& one) { return one.second.expired(); });
-    to_sweep_at_ = std::max<std::size_t>(1024, 2 * actors_.size());
-  }
-  std::weak_ptr<NamedActor>& known = actors_[at.birth];
-  if (auto there = known.lock()) return there;
-  auto made = std::make_shared<NamedActor>(net_.actors().host(), at.name, at.birth);
-  known = made;
-  return made;
 }
 
 Status NameResolver::on(const Down& down, Context& context) {
   if (down.actor == head_.id()) return on(FollowHead{}, context);
-  const auto found = watched_.extract(down.actor);
-  const auto actor = found ? found.mapped().actor.lock() : nullptr;
+  const auto actor = known_.take(down.actor);
   if (actor == nullptr) return {};
   actor->lose(down.crash);
   search_again(actor, context);
@@ -221,15 +202,7 @@ Status NameResolver::on(Answered<FollowNodes>&& followed, Context& context) {
 }
 
 Status NameResolver::on(const LostNode& lost, Context& context) {
-  lost_.add(lost);
-  std::vector<std::shared_ptr<NamedActor>> cut_off;
-  std::erase_if(watched_, [&](const auto& one) {
-    const Watched& watched = one.second;
-    if (!lost_.has(watched.node, watched.life)) return false;
-    if (auto actor = watched.actor.lock()) cut_off.push_back(std::move(actor));
-    return true;
-  });
-  for (const auto& actor : cut_off) {
+  for (const auto& actor : known_.lose(lost)) {
     actor->cut_off(lost_error(lost.node));
     search_again(actor, context);
   }

@@ -11,7 +11,7 @@
 
 #include "core/runtime/actor.h"
 #include "engine/actors/cluster/cluster_messages.h"
-#include "engine/actors/cluster/lost_nodes.h"
+#include "engine/actors/cluster/known_actors.h"
 #include "engine/actors/cluster/named_actor.h"
 #include "engine/network/network_endpoint.h"
 
@@ -62,7 +62,8 @@ class NameResolver final
   };
 
   /// `net` outlives the actor.
-  NameResolver(Options options, NetworkEndpoint& net) : options_(std::move(options)), net_(net) {}
+  NameResolver(Options options, NetworkEndpoint& net)
+      : options_(std::move(options)), net_(net), known_(net.actors().host()) {}
 
   Status on(SpawnNamed&& spawn, Context& context);
   Status on(FindNamed&& find, Context& context);
@@ -86,33 +87,21 @@ class NameResolver final
     PlacedActor at = {};
   };
 
-  /// Where a NamedActor is.
-  struct Watched {
-    UserRef at;  ///< Keeps the reference, so that a later search finds and watches the same one.
-    std::weak_ptr<NamedActor> actor;
-    std::string node;
-    std::uint64_t life = 0;
-  };
-
   void search_again(const std::shared_ptr<NamedActor>& actor, Context& context);
   void begin(Search search, Context& context);
   void try_now(std::uint64_t number, Context& context);
   void locate(std::uint64_t number, Context& context);
   void retry(std::uint64_t number, const Error& why, Context& context);
   void finish(std::uint64_t number, Result<std::shared_ptr<NamedActor>> found);
-  std::shared_ptr<NamedActor> named(const PlacedActor& at);
 
   const Options options_;
   NetworkEndpoint& net_;
   std::uint64_t last_search_ = 0;
   std::map<std::uint64_t, Search> searches_;
-  std::set<std::string> connected_;                            // addresses of nodes
-  std::map<std::uint64_t, std::weak_ptr<NamedActor>> actors_;  // by birth
-  std::map<ActorId, Watched> watched_;                         // by the reference that they are at
-  DirectoryRef head_;                                          // that reports lost nodes
-  bool follows_ = false;                                       // or is about to
-  LostNodes lost_;
-  std::size_t to_sweep_at_ = 1024;
+  std::set<std::string> connected_;  // addresses of nodes
+  KnownActors known_;
+  DirectoryRef head_;     // that reports lost nodes
+  bool follows_ = false;  // or is about to
 };
 
 }  // namespace forebay
