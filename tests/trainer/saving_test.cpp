@@ -154,6 +154,21 @@ TEST_CASE("a large file is read as it was written, with one digest", "[trainer][
   CHECK(read->digest == written->digest);
 }
 
+TEST_CASE("a copy of a file that does not fit says that no space is left", "[trainer][saving]") {
+  const test::TempDir dir;
+  const std::string from = dir.path("rows");
+  std::ofstream(from) << std::string(100000, 'x');
+  const std::string to = dir.path("copy");
+  std::ofstream(to) << "an older and longer file" << std::string(200000, 'y');
+  REQUIRE(copy_whole(from, to));
+  CHECK(read_part(to, 1 << 20).value() == std::string(100000, 'x'));
+  const Status full = copy_whole(from, "/dev/full");
+  REQUIRE_FALSE(full);
+  CHECK(full.error().code == Code::kOverloaded);
+  CHECK(full.error().message == "/dev/full: cannot be written: No space left on device");
+  CHECK(copy_whole(dir.path("none"), to).error().code == Code::kUnavailable);
+}
+
 TEST_CASE("a read error of the disk is not reported as changed bytes", "[trainer][saving]") {
   const std::string path = "/proc/self/mem";  // No memory is mapped at offset 0: EIO.
   auto reader = BlockFileReader::open(path);

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
+#include <vector>
 
+#include "core/base/all_bytes.h"
 #include "core/base/open_files.h"
 #include "core/base/whole_file.h"
 
@@ -59,6 +62,24 @@ Status sync_to_disk(const std::string& path) {
   if (!file) return file_error(path, "be opened");
   if (::fsync(file.number()) != 0) return file_error(path, "be synced");
   return {};
+}
+
+// std::filesystem::copy_file calls a full disk an input/output error.
+Status copy_whole(const std::string& from, const std::string& to) {
+  constexpr int kMode = 0666;
+  const Descriptor source(open_file(from, O_RDONLY));
+  if (!source) return file_error(from, "be opened");
+  const Descriptor target(open_file(to, O_WRONLY | O_CREAT | O_TRUNC, kMode));
+  if (!target) return file_error(to, "be created");
+  std::vector<char> piece(kPiece);
+  while (true) {
+    const ssize_t got = ::read(source.number(), piece.data(), piece.size());
+    if (got == 0) return {};
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return file_error(from, "be read");
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
+    if (!write_all(target.number(), bytes)) return file_error(to, "be written");
+  }
 }
 
 Result<std::string> read_part(const std::string& path, std::size_t most) {

@@ -48,6 +48,10 @@ tl::unexpected<Error> reading_error(const std::string& path, const char* action)
 /// disk.
 Status sync_to_disk(const std::string& path);
 
+/// Copies a file, over one that is there. The error names the file that cannot be read or written
+/// (file_error).
+Status copy_whole(const std::string& from, const std::string& to);
+
 /// Reads a whole file of a checkpoint, of at most `most` bytes. kUnavailable: it may be readable
 /// later; kCorrupt: it is missing, larger, or no regular file.
 Result<std::string> read_part(const std::string& path, std::size_t most);

@@ -8,6 +8,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include "trainer/embedding/scored_rows.h"
+#include "trainer/saving/durable_file.h"
 #include "trainer/torch/libtorch.h"
 #include "trainer/torch/module_functions.h"
 #include "trainer/torch/network/network.h"
@@ -154,6 +155,18 @@ ExportedModel write(const ModelDescription& model, const Network& network, const
   return written;
 }
 
+/// Renames `aside` to `file`; a power failure leaves either the earlier file or the whole new one.
+Status take_place_of(const std::string& aside, const std::string& file) {
+  if (auto synced = sync_to_disk(aside); !synced) return synced;
+  std::error_code error;
+  std::filesystem::rename(aside, file, error);
+  if (error) {
+    return fail(Code::kUnavailable, file + " cannot be written: " + error.message());
+  }
+  const auto folder = std::filesystem::absolute(file).parent_path();
+  return sync_to_disk(folder.string());
+}
+
 }  // namespace
 
 Result<ExportedModel> export_model(const ModelDescription& model, StateSource& state,
@@ -173,13 +186,12 @@ Result<ExportedModel> export_model(const ModelDescription& model, StateSource& s
   }
   const std::string aside = target.file + kExportAside;
   auto written = guard_torch([&] { return write(model, *network, *weights, aside); });
-  std::error_code error;
-  if (written) std::filesystem::rename(aside, target.file, error);
-  if (written && !error) return written;
+  const Status moved = written ? take_place_of(aside, target.file) : Status();
+  if (written && moved) return written;
   std::error_code ignored;
   std::filesystem::remove(aside, ignored);
   if (!written) return written;
-  return fail(Code::kUnavailable, target.file + " cannot be written: " + error.message());
+  return tl::unexpected<Error>(moved.error());
 }
 
 }  // namespace forebay

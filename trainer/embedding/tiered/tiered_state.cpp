@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/open_files.h"
+#include "trainer/saving/durable_file.h"
 
 namespace forebay {
 namespace {
@@ -73,12 +74,12 @@ class TieredSource final : public StateSource {
       const fs::path to = fs::path(folder) / file->path().filename();
       std::error_code refused;
       fs::create_hard_link(file->path(), to, refused);
-      if (refused) fs::copy_file(file->path(), to, error);
-      if (error) break;
+      if (!refused) continue;
+      if (auto copied = copy_whole(file->path().string(), to.string()); !copied) return copied;
     }
     if (!error) return {};
-    return fail(Code::kUnavailable,
-                "the tables' files cannot be linked into " + folder + " (" + error.message() + ")");
+    return fail(Code::kUnavailable, "the tables' files in " + folder_ + " cannot be listed for " +
+                                        folder + " (" + error.message() + ")");
   }
 
   Result<std::string> files_folder() override { return folder_; }
