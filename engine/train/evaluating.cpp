@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actors/sizing.h"
+#include "core/base/text/counted.h"
 #include "core/runtime/ticker.h"
 #include "engine/job/quantity.h"
 #include "engine/run/run_watch.h"
@@ -125,11 +126,21 @@ Result<std::optional<Quality>> Evaluating::score(Model& model, std::uint64_t ste
   static const std::atomic<bool> never{false};
   const std::atomic<bool>& stop = events_->stop != nullptr ? events_->stop->flag() : never;
   auto quality = evaluate(model, rows_->source(), Evaluation(job_->trainer.evaluate_auc), stop);
-  if (quality && *quality) found_.push_back({step, **quality});
-  if (quality && *quality && (*quality)->rows == 0) {
-    events_->announce(without_rows(*job_, rows_->dataset().rows()));
-  }
+  if (quality && *quality) add(step, **quality);
   return quality;
+}
+
+// Evaluations of one run leave out the same rows, so the line comes once.
+void Evaluating::add(std::uint64_t step, const Quality& quality) {
+  const bool files = !job_->trainer.evaluate.empty();
+  const std::uint64_t bad_rows = files ? rows_->bad_rows() : 0;
+  found_.push_back({step, quality, bad_rows});
+  if (bad_rows != announced_bad_rows_) {
+    events_->announce("trainer.evaluate: " + format_counted(bad_rows, "damaged row") +
+                      " left out of the evaluation, see " + quarantine());
+    announced_bad_rows_ = bad_rows;
+  }
+  if (quality.rows == 0) events_->announce(without_rows(*job_, rows_->dataset().rows()));
 }
 
 }  // namespace forebay

@@ -43,6 +43,9 @@ class Evaluating {
   /// Returns the results for a checkpoint.
   std::string kept() const { return to_json(found_); }
   const std::vector<Evaluated>& found() const { return found_; }
+  /// Returns the path of the file that keeps the damaged rows of the evaluation files; "" without
+  /// rows to evaluate on.
+  std::string quarantine() const { return rows_ ? rows_->quarantine_path() : ""; }
   EvaluationState current() const { return judge(job_->trainer, found_); }
 
   /// Returns whether the model has to be evaluated after this step and was not yet.
@@ -61,11 +64,13 @@ class Evaluating {
   std::uint64_t scores_bytes() const;
   std::uint64_t pipeline_bytes() const;
   Result<std::optional<Quality>> score(Model& model, std::uint64_t step);
+  void add(std::uint64_t step, const Quality& quality);
 
   const JobSpec* job_;
   const RunEvents* events_;
   std::unique_ptr<JobRun> rows_;  // null if nothing is evaluated
   std::vector<Evaluated> found_;  // since the job's start
+  std::uint64_t announced_bad_rows_ = 0;
 };
 
 }  // namespace forebay

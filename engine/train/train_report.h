@@ -24,6 +24,7 @@ struct TrainReport {
   std::optional<Quality> quality = {};  ///< At the end; absent if nothing was evaluated.
   /// All since the job's start, including the last one.
   std::vector<Evaluated> evaluations = {};
+  std::string evaluation_quarantine = {};  ///< The file of their damaged rows; may not exist.
   /// Best of `evaluations` by trainer.early_stopping_metric.
   std::optional<std::uint64_t> best_step = {};
   bool stopped_early = false;

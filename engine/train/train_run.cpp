@@ -403,6 +403,7 @@ TrainEnd TrainRun::finish(const TrainProgress& progress) {
   }
   report.threads = threads_->threads();
   report.evaluations = evaluating_->found();
+  report.evaluation_quarantine = evaluating_->quarantine();
   report.best_step = evaluating_->current().best_step;
   leading_->end({}, stop_.signal());
   // Evaluations at the end read, too.

@@ -111,6 +111,30 @@ class Evaluate(Scenario):
         later = self.assert_done(job.run("train", "--json", "--resume"))
         self.assertEqual((later["batches"], later["evaluations"][0]["rows"]), (0, 200))
 
+    def test_damaged_rows_of_evaluated_files_are_named(self):
+        columns = {"label": "click", "dense": ["d"], "sparse": ["s"]}
+        job = self.job(dataset={"format": "csv", "paths": ["data/a.csv"], "bad_rows": 1}, columns=columns,
+                       order={"batch_size": 4}, trainer={"evaluate": ["held/*.csv"]})
+        good = "click,d,s\n" + "1,2,4\n0,1,1\n" * 8
+        job.put("data/a.csv", good)
+        job.put("held/a.csv", good)
+        job.put("held/b.csv", good + "x,1,1\n")
+        finished = job.run("train", "--json", "--set", "trainer.evaluate_every=1")
+        result = self.assert_done(finished)
+        self.assertEqual((result["bad_rows"], result["quarantine"]), (0, ""))
+        self.assertEqual({(each["rows"], each["bad_rows"]) for each in result["evaluations"]}, {(32, 1)})
+        for each in result["evaluations"]:
+            self.assertIn("b.csv\t", (job.folder / each["quarantine"]).read_text())
+        self.assertEqual(finished.err.count("1 damaged row left out of the evaluation, see "), 1, finished.err)
+        again = self.assert_done(job.run("train", "--json", "--resume"))
+        self.assertEqual(again["evaluations"], result["evaluations"])
+        job.put("held/a.csv", good + "x,1,1\n")
+        self.assert_refused(job.run("train", "--json", "--restart"), 1, "held/b.csv: ", "dataset.bad_rows = 1")
+        job.put("held/a.csv", good)
+        job.put("held/b.csv", good)
+        whole = self.assert_done(job.run("train", "--json", "--restart"))
+        self.assertEqual([(each["bad_rows"], each["quarantine"]) for each in whole["evaluations"]], [(0, "")])
+
     def test_a_share_that_holds_out_no_row_is_said(self):
         job = self.job(order={"batch_size": 100}, trainer={"evaluate_share": 1e-9})
         job.put_criteo(200)

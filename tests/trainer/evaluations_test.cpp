@@ -84,9 +84,22 @@ TEST_CASE("evaluations are restored from a checkpoint bit for bit", "[trainer][e
   all[0].quality.auc_error = 1e-300;
   all[0].quality.calibration = 0.1 + 0.2;
   all[2].quality.normalized_entropy = 0.7;
+  all[2].bad_rows = 3;
   CHECK(parse_evaluations(to_json(all)) == all);
   CHECK(to_json(std::vector<Evaluated>{}).empty());
   CHECK(parse_evaluations("") == std::vector<Evaluated>{});
+}
+
+TEST_CASE("evaluations of a checkpoint without counts of damaged rows are restored",
+          "[trainer][evaluation]") {
+  const auto all = with_losses({0.5, 0.25});
+  std::string older = to_json(all);
+  const std::string count = "\"bad_rows\":0,";
+  for (auto at = older.find(count); at != std::string::npos; at = older.find(count)) {
+    older.erase(at, count.size());
+  }
+  CHECK(older != to_json(all));
+  CHECK(parse_evaluations(older) == all);
 }
 
 TEST_CASE("text that is not a list of evaluations is refused", "[trainer][evaluation]") {
@@ -98,7 +111,7 @@ TEST_CASE("text that is not a list of evaluations is refused", "[trainer][evalua
   CHECK_FALSE(parse_evaluations("{\"version\":1}"));
   CHECK_FALSE(parse_evaluations("{\"version\":1,\"evaluations\":[3]}"));
   for (const char* key : {"step", "rows", "positives", "auc", "auc_error", "log_loss",
-                          "normalized_entropy", "calibration"}) {
+                          "normalized_entropy", "calibration", "bad_rows"}) {
     std::string bad = good;
     const auto at = bad.find(std::string("\"") + key + "\":") + std::string(key).size() + 3;
     bad.replace(at, bad.find_first_of(",}", at) - at, "\"x\"");

@@ -53,10 +53,14 @@ JsonObject to_json(const Quality& quality) {
   return json;
 }
 
-JsonObject to_json(const Evaluated& evaluated) {
+/// `quarantine`: the file of the damaged rows.
+JsonObject to_json(const Evaluated& evaluated, const std::string& quarantine) {
   JsonObject json;
   json.add("step", evaluated.step);
-  return json.add_all(to_json(evaluated.quality)).add("rows", evaluated.quality.rows);
+  return json.add_all(to_json(evaluated.quality))
+      .add("rows", evaluated.quality.rows)
+      .add("bad_rows", evaluated.bad_rows)
+      .add("quarantine", evaluated.bad_rows > 0 ? quarantine : "");
 }
 
 /// Returns the share of table lookups whose row was in memory when the step could begin.
@@ -131,7 +135,9 @@ void print_report_as_json(const TrainReport& report) {
   if (report.learns) json.add("loss", report.loss).add("trainer_threads", report.threads);
   if (auto ready = ready_ratio(report.lookups)) json.add("table_lookups_ready", ready);
   if (report.quality) json.add_all(to_json(*report.quality));
-  const auto to_object = [](const Evaluated& evaluated) { return to_json(evaluated); };
+  const auto to_object = [&](const Evaluated& evaluated) {
+    return to_json(evaluated, report.evaluation_quarantine);
+  };
   if (report.learns) json.add("evaluations", report.evaluations, to_object);
   if (report.best_step) json.add("best_step", *report.best_step);
   if (report.learns) json.add("stopped_early", report.stopped_early);

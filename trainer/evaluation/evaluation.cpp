@@ -156,6 +156,7 @@ void list(Fields& fields, Evaluated& value) {
   Quality& quality = value.quality;
   fields("auc", quality.auc);
   fields("auc_error", quality.auc_error);
+  fields("bad_rows", value.bad_rows);
   fields("calibration", quality.calibration);
   fields("log_loss", quality.log_loss);
   fields("normalized_entropy", quality.normalized_entropy);
@@ -184,6 +185,15 @@ std::optional<double> merit(TrainerSpec::Metric metric, const Quality& quality) 
   if (metric == TrainerSpec::Metric::kAuc) return quality.auc;
   if (!quality.log_loss) return std::nullopt;
   return -*quality.log_loss;
+}
+
+/// Adds the count that records of older versions lack: they did not name damaged rows.
+void add_missing_bad_rows(nlohmann::json& record) {
+  if (!record.is_object() || !record.contains("evaluations")) return;
+  for (nlohmann::json& evaluated : record["evaluations"]) {
+    if (!evaluated.is_object() || evaluated.contains("bad_rows")) continue;
+    evaluated["bad_rows"] = std::uint64_t{0};
+  }
 }
 
 bool is_of_one_class(const Quality& quality) {
@@ -217,7 +227,8 @@ std::string to_json(std::span<const Evaluated> evaluations) {
 std::optional<std::vector<Evaluated>> parse_evaluations(const std::string& text) {
   Record record;
   if (text.empty()) return record.evaluations;
-  const nlohmann::json object = parse_json(text);
+  nlohmann::json object = parse_json(text);
+  add_missing_bad_rows(object);
   std::string problem;
   JsonFieldReader fields(object, "", problem);
   list(fields, record);

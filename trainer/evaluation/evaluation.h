@@ -114,6 +114,7 @@ double entropy_of(double chance);
 struct Evaluated {
   std::uint64_t step = 0;  ///< Steps trained since the job's start.
   Quality quality;
+  std::uint64_t bad_rows = 0;  ///< Damaged rows of the evaluation files, left out of `quality`.
 
   bool operator==(const Evaluated&) const = default;
 };
