@@ -264,10 +264,7 @@ EmulationOutcome WorldEmulation::outcome() {
   }
   figures.out_of_memory = machine_.out_of_memory();
   if (spec_.find_best) {
-    const auto line = tuner::oracle_line(spec_.model, end, spec_.find_best);
-    figures.oracle_splits_per_second = tuner::mean_rate(line, half_.seconds, end);
-    figures.best_known =
-        std::ranges::any_of(line, [](const auto& span) { return !span.best.exact; });
+    compare(figures, tuner::oracle_line(spec_.model, end, spec_.find_best), half_.seconds, end);
   }
   if (!fed_.empty()) {
     const double sum = std::accumulate(fed_.begin(), fed_.end(), 0.0);

@@ -123,10 +123,7 @@ void Emulation::show() {
 
 void Emulation::compare_with_best(double begin, double end) {
   if (!spec_.find_best) return;
-  const auto line = tuner::oracle_line(spec_.model, end, spec_.find_best);
-  outcome_.figures.oracle_splits_per_second = tuner::mean_rate(line, begin, end);
-  outcome_.figures.best_known =
-      std::ranges::any_of(line, [](const auto& span) { return !span.best.exact; });
+  compare(outcome_.figures, tuner::oracle_line(spec_.model, end, spec_.find_best), begin, end);
 }
 
 /// Sums the intervals of the second half; at least the last one.

@@ -87,8 +87,9 @@ double ModelledFigures::splits_per_second() const {
   return seconds() > 0 ? trained * measured.splits_per_item / seconds() : 0;
 }
 
-double ModelledFigures::ratio() const {
-  return oracle_splits_per_second > 0 ? splits_per_second() / oracle_splits_per_second : 0;
+std::optional<double> ModelledFigures::ratio() const {
+  if (!oracle_splits_per_second) return std::nullopt;
+  return *oracle_splits_per_second > 0 ? splits_per_second() / *oracle_splits_per_second : 0;
 }
 
 double ModelledFigures::cpus_used() const {
@@ -113,6 +114,13 @@ double oracle_rate(const tuner::PipelineModel& model, double from, double to) {
   add(to);
   return to > from ? delivered / (to - from)
                    : tuner::oracle_of(tuner::model_at(model, from)).splits_per_second;
+}
+
+void compare(ModelledFigures& figures, const std::vector<tuner::OracleSpan>& line, double from,
+             double to) {
+  if (std::ranges::any_of(line, [](const auto& span) { return span.best.cut_short; })) return;
+  figures.oracle_splits_per_second = tuner::mean_rate(line, from, to);
+  figures.best_known = std::ranges::any_of(line, [](const auto& span) { return !span.best.exact; });
 }
 
 JsonObject json_of(const ModelledFigures& figures, const tuner::PipelineModel& model) {

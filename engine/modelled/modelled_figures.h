@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "tuner/allocation.h"
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/tuned_pipeline.h"
+#include "tuner/world/oracle_line.h"
 
 namespace forebay {
 
@@ -26,8 +28,8 @@ struct NodeFigures {
 struct ModelledFigures {
   tuner::Allocation allocation;  ///< At the end.
   tuner::Observation measured;   ///< Sum over the part of the run that counts.
-  double oracle_splits_per_second = 0;
-  std::uint64_t peak_memory_bytes = 0;  ///< Of the whole run.
+  std::optional<double> oracle_splits_per_second = {};  ///< Absent: it was not found.
+  std::uint64_t peak_memory_bytes = 0;                  ///< Of the whole run.
   bool out_of_memory = false;
   bool best_known = false;    ///< The oracle's rate is the best that a search found.
   double paused_seconds = 0;  ///< The trainer's pauses, which `measured.seconds` does not count.
@@ -35,8 +37,8 @@ struct ModelledFigures {
 
   double seconds() const { return measured.seconds + paused_seconds; }
   double splits_per_second() const;
-  /// Rate relative to the oracle's rate; 0 if the oracle's rate is 0.
-  double ratio() const;
+  /// Rate relative to the oracle's rate; 0 if the oracle's rate is 0, absent if it is absent.
+  std::optional<double> ratio() const;
   double cpus_used() const;
   /// Share of the time in which the trainer waited.
   double starved_ratio() const;
@@ -45,6 +47,11 @@ struct ModelledFigures {
 /// The oracle's mean rate from `from` to `to`, weighted by the time between events; of a model that
 /// is no world.
 double oracle_rate(const tuner::PipelineModel& model, double from, double to);
+
+/// Compares a world's run from `from` to `to` with the yardstick. Leaves the oracle's rate absent
+/// if a search for that yardstick was stopped.
+void compare(ModelledFigures& figures, const std::vector<tuner::OracleSpan>& line, double from,
+             double to);
 
 /// Returns the keys that CLI users rely on, without `{}` around them: more keys may be added.
 JsonObject json_of(const ModelledFigures& figures, const tuner::PipelineModel& model);

@@ -135,9 +135,7 @@ ModelledFigures simulate_world(const tuner::PipelineModel& model,
          .out_of_memory = sums.out_of_memory});
   }
   if (!context.find_best) return figures;
-  const auto line = tuner::oracle_line(model, end, context.find_best);
-  figures.oracle_splits_per_second = tuner::mean_rate(line, from, end);
-  figures.best_known = std::ranges::any_of(line, [](const auto& span) { return !span.best.exact; });
+  compare(figures, tuner::oracle_line(model, end, context.find_best), from, end);
   return figures;
 }
 

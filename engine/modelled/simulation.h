@@ -25,7 +25,7 @@ Result<tuner::Allocation> parse_allocation(std::string_view text,
 
 /// What a simulation is compared with, and when it ends early.
 struct SimulationContext {
-  tuner::FindBest find_best = {};   ///< Of worlds; empty: their oracle's rate is 0.
+  tuner::FindBest find_best = {};   ///< Of worlds; empty: they are not compared.
   std::function<bool()> stop = {};  ///< Called every simulated minute; true ends the run.
 };
 

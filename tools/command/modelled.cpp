@@ -62,14 +62,20 @@ Result<ModelledRun> read_modelled_run(const Invocation& invocation,
   return run;
 }
 
+std::string describe_ratio(const ModelledFigures& figures) {
+  const auto ratio = figures.ratio();
+  if (!ratio) return "not compared: the search for the best allocation was stopped";
+  return format_number(100 * *ratio, 1) + " % of the oracle's " +
+         format_number(*figures.oracle_splits_per_second, 2);
+}
+
 void print_figures(const ModelledFigures& figures, const tuner::PipelineModel& model) {
   const double rate = figures.splits_per_second();
   std::printf(
-      "%s: %.2f splits/s (%s rows/s), %.1f %% of the oracle's %.2f\n",
-      printable(model.name).c_str(), rate,
+      "%s: %.2f splits/s (%s rows/s), %s\n", printable(model.name).c_str(), rate,
       format_count(static_cast<std::uint64_t>(rate * static_cast<double>(model.rows_per_split)))
           .c_str(),
-      100 * figures.ratio(), figures.oracle_splits_per_second);
+      describe_ratio(figures).c_str());
   std::printf("%u actors, prefetch %u; %.1f of %g CPUs busy; trainer waits %.1f %% of the time\n",
               figures.allocation.total_actors(), figures.allocation.prefetch, figures.cpus_used(),
               figures.measured.limits.cpus, 100 * figures.starved_ratio());
@@ -166,6 +172,7 @@ Exit run_simulate(const Invocation& invocation) {
       .stop = [] { return StopRequest::requested(); }};
   const auto run = read_modelled_run(invocation, usual_seconds, context.find_best);
   if (!run) return Exit::refused(run.error());
+  if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   const ModelledFigures figures =
       simulate(run->model, run->allocation, run->seconds, run->seed, context);
   warn_of_lost_search(best);
@@ -183,6 +190,7 @@ Exit run_emulate(const Invocation& invocation) {
   if (!run) return Exit::refused(run.error());
   const auto period = period_of(invocation);
   if (!period) return Exit::refused(period.error());
+  if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   const auto one_node = tuner::as_one_node(run->model);
   const EmulationSpec spec{.model = one_node ? *one_node : run->model,
                            .allocation = run->allocation,

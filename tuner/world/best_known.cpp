@@ -72,6 +72,7 @@ class Search {
       best = {.allocation = allocation_of(key), .splits_per_second = longer};
     }
     if (!is_stopped()) trim(best);
+    best.cut_short = is_stopped();
     return best;
   }
 

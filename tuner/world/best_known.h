@@ -13,7 +13,8 @@ namespace forebay::tuner {
 struct BestKnown {
   Allocation allocation = {};
   double splits_per_second = 0;
-  bool exact = false;  ///< From the formulas, not from a search.
+  bool exact = false;      ///< From the formulas, not from a search.
+  bool cut_short = false;  ///< The search was stopped, so better ones may be near.
 };
 
 /// How a search goes.

@@ -25,7 +25,28 @@ TEST_CASE("the oracle's allocation is of the machine that the run begins on", "[
   const ModelledFigures figures =
       simulate(model, oracle_allocation(model), 40, 1, {.stop = [] { return false; }});
   CHECK_FALSE(figures.out_of_memory);
-  CHECK(figures.ratio() == Catch::Detail::Approx(1).epsilon(0.01));
+  CHECK(figures.ratio().value() == Catch::Detail::Approx(1).epsilon(0.01));
+}
+
+TEST_CASE("a world is not compared with what a search had found when it was stopped",
+          "[tools][modelled]") {
+  tuner::PipelineModel model = one_stage(8000);
+  model.stages[0].uses = {{"disk", 1}};
+  model.resources = {{.name = "disk", .rate = 40}};
+  const auto run = [&](bool cut_short) {
+    return simulate(model, {.actors = {4}}, 10, 1,
+                    {.find_best =
+                         [&](const tuner::PipelineModel&) {
+                           return tuner::BestKnown{.splits_per_second = 40, .cut_short = cut_short};
+                         },
+                     .stop = [] { return false; }});
+  };
+  const std::string whole = json_of(run(false), model).text();
+  CHECK(whole.find("\"oracle_splits_per_second\":40") != std::string::npos);
+  CHECK(whole.find("\"best_known\":true") != std::string::npos);
+  const std::string stopped = json_of(run(true), model).text();
+  CHECK(stopped.find("\"oracle_splits_per_second\":null,\"ratio\":null") != std::string::npos);
+  CHECK(stopped.find("best_known") == std::string::npos);
 }
 
 TEST_CASE("the bottleneck's share is of the work that the run begins with", "[tools][modelled]") {

@@ -35,6 +35,8 @@ TEST_CASE("a search that is stopped gives what it has", "[tuner][world]") {
   model.stages[0].ordered = true;
   const BestKnown best = find_best(model, {.splits = 100, .stopped = [] { return true; }});
   CHECK(best.allocation.actors == std::vector<std::uint32_t>{1});
+  CHECK(best.cut_short);
+  CHECK_FALSE(find_best(model, {.splits = 100}).cut_short);
 }
 
 }  // namespace forebay::tuner
