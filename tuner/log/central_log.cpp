@@ -154,10 +154,15 @@ Result<CentralLog> parse_central_log(std::string_view text, const std::string& n
       const bool other = header.version != kCentralVersion;
       return problem.empty() && other ? "is of another version" : problem;
     }
-    const std::string problem = read_line(line, log.decisions.emplace_back());
-    return problem.empty() ? misfit_of(log.decisions.back()) : problem;
+    CentralDecision decision;
+    std::string problem = read_line(line, decision);
+    if (!problem.empty()) return problem;
+    log.decisions.push_back(std::move(decision));
+    return misfit_of(log.decisions.back());
   };
-  if (auto status = read_lines(text, name, kNoCentralLog, read); !status) return pass(status);
+  auto torn = read_lines(text, name, kNoCentralLog, read);
+  if (!torn) return pass(torn);
+  log.torn = *torn;
   return log;
 }
 

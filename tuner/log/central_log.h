@@ -21,6 +21,7 @@ struct CentralDecision {
 struct CentralLog {
   std::string command;  ///< `train`, `ingest`, …
   std::vector<CentralDecision> decisions;
+  bool torn = false;  ///< A torn last line was left out.
 };
 
 /// Writes the log of a central tuner: a first line with its version, then one line a decision, in
@@ -43,7 +44,7 @@ class CentralLogWriter {
 bool is_central_log(std::string_view text);
 
 /// Parses a log; `name` is its name in messages. kCorrupt names file, line and key, as
-/// parse_decision_log() does. Ignores a last line without its end.
+/// parse_decision_log() does. Leaves out a torn last line.
 Result<CentralLog> parse_central_log(std::string_view text, const std::string& name);
 
 /// The decisions that a planner that gets the same reports takes otherwise, by their number: what

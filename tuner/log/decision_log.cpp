@@ -1,5 +1,7 @@
 #include "tuner/log/decision_log.h"
 
+#include <utility>
+
 #include "core/base/whole_file.h"
 #include "tuner/log/decision_fields.h"
 #include "tuner/log/json_line.h"
@@ -51,11 +53,15 @@ Result<DecisionLog> parse_decision_log(std::string_view text, const std::string&
       const bool fits = log.header.start.actors.size() == log.header.description.stages.size();
       return problem.empty() ? other_size(fits ? "" : "start.actors") : problem;
     }
-    const Decision& decision = log.decisions.emplace_back();
-    problem = read_line(line, log.decisions.back());
-    return problem.empty() ? other_size(misfit(decision, log.header.description)) : problem;
+    Decision decision;
+    problem = read_line(line, decision);
+    if (!problem.empty()) return problem;
+    log.decisions.push_back(std::move(decision));
+    return other_size(misfit(log.decisions.back(), log.header.description));
   };
-  if (auto status = read_lines(text, name, kNoLog, read); !status) return pass(status);
+  auto torn = read_lines(text, name, kNoLog, read);
+  if (!torn) return pass(torn);
+  log.torn = *torn;
   return log;
 }
 

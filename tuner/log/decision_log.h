@@ -30,6 +30,7 @@ struct LogHeader {
 struct DecisionLog {
   LogHeader header;
   std::vector<Decision> decisions;
+  bool torn = false;  ///< A torn last line was left out.
 };
 
 /// Writes a decision log, one line per decision; the whole line is in the file when add() returns.
@@ -53,7 +54,7 @@ std::string to_line(const LogHeader& header);
 
 /// Parses a log; `name` is its name in messages. Returns kCorrupt, naming file, line and key, for
 /// another version, a line that this version does not write, or sizes that do not fit the
-/// description. Ignores a last line without its end (a killed run).
+/// description. Leaves out a torn last line: one without its end, or one that is not JSON.
 Result<DecisionLog> parse_decision_log(std::string_view text, const std::string& name);
 
 /// Reads a log from a file of at most 1 GiB; kNotFound if it does not exist.

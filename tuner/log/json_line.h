@@ -20,12 +20,15 @@ std::string line_of(const T& value) {
   return json_text(JsonFieldWriter::written(copy));
 }
 
+/// The problem of a line that is not JSON.
+inline constexpr const char* kNotJson = "not valid JSON";
+
 /// Reads a line that line_of() wrote. Returns what is wrong with it; empty: nothing.
 template <class T>
 std::string read_line(std::string_view line, T& value) {
   if (line.size() > kLongestLogLine) return "the line is longer than 16 MiB";
   const auto json = parse_json(line);
-  if (json.is_discarded()) return "not valid JSON";
+  if (json.is_discarded()) return kNotJson;
   std::string problem;
   JsonFieldReader fields(json, "", problem);
   list(fields, value);
@@ -35,19 +38,21 @@ std::string read_line(std::string_view line, T& value) {
 
 /// Hands the whole lines of a log to `read`, the first as header; `read` returns what is wrong with
 /// a line. kCorrupt names the log, the line and its problem, or says `none` about a log without a
-/// line. Ignores a last line without its end (a killed run).
+/// line. Returns whether the last line was torn and is left out: a killed run or a full disk leaves
+/// one without its end, and a tool that copies lines may end it.
 template <class Read>
-Status read_lines(std::string_view text, const std::string& name, const std::string& none,
-                  const Read& read) {
+Result<bool> read_lines(std::string_view text, const std::string& name, const std::string& none,
+                        const Read& read) {
   std::size_t number = 0;
   for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
     const std::string problem = read(text.substr(0, end), ++number == 1);
     text.remove_prefix(end + 1);
     if (problem.empty()) continue;
+    if (problem == kNotJson && number > 1 && text.empty()) return true;
     return fail(Code::kCorrupt, name + ", line " + std::to_string(number) + ": " + problem);
   }
   if (number == 0) return fail(Code::kCorrupt, name + ": " + none);
-  return {};
+  return !text.empty();
 }
 
 }  // namespace forebay::tuner

@@ -1,5 +1,7 @@
 #include "tuner/log/line_log.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -10,16 +12,20 @@ Result<LineLog> LineLog::create(const std::string& path) {
   if (file == nullptr) {
     return fail(Code::kInvalid, "decision log " + path + ": " + std::strerror(errno));
   }
+  std::setvbuf(file, nullptr, _IONBF, 0);
   return LineLog(path, file);
 }
 
 Status LineLog::add(const std::string& line) {
   const std::string whole = line + '\n';
-  const std::size_t written = std::fwrite(whole.data(), 1, whole.size(), file_.get());
-  if (written != whole.size() || std::fflush(file_.get()) != 0) {
-    return fail(Code::kUnavailable, "decision log " + path_ + ": " + std::strerror(errno));
+  if (std::fwrite(whole.data(), 1, whole.size(), file_.get()) == whole.size()) {
+    bytes_ += static_cast<off_t>(whole.size());
+    return {};
   }
-  return {};
+  const std::string why = std::strerror(errno);
+  static_cast<void>(::ftruncate(::fileno(file_.get()), bytes_));
+  ::fseeko(file_.get(), bytes_, SEEK_SET);
+  return fail(Code::kUnavailable, "decision log " + path_ + ": " + why);
 }
 
 }  // namespace forebay::tuner

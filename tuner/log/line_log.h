@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -9,13 +11,14 @@
 
 namespace forebay::tuner {
 
-/// A file of lines; a whole line is in it when add() returns. Belongs to one thread.
+/// A file of lines; a whole line is in it when add() returns, or nothing of it after an error: what
+/// a full disk took of it is cut off again. Belongs to one thread.
 class LineLog {
  public:
   /// Creates the file, replacing an older one. kInvalid names the file and the reason.
   static Result<LineLog> create(const std::string& path);
 
-  /// Writes a line, without its end.
+  /// Writes a line, without its end. kUnavailable: a full disk, say; a later line may succeed.
   Status add(const std::string& line);
 
  private:
@@ -25,7 +28,8 @@ class LineLog {
   LineLog(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
 
   std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::unique_ptr<std::FILE, Close> file_;  // without a buffer
+  off_t bytes_ = 0;                         // of whole lines
 };
 
 }  // namespace forebay::tuner

@@ -96,7 +96,8 @@ TEST_CASE("a log of another version is refused by name", "[tuner][log]") {
 
 TEST_CASE("a damaged line is refused with its number and the fault", "[tuner][log]") {
   const std::string text = log_text();
-  CHECK(why(text + "{\"number\":8,\n") == "d.jsonl, line 3: not valid JSON");
+  CHECK(why(text + "{\"number\":8,\n" + to_line(decision()) + '\n') ==
+        "d.jsonl, line 3: not valid JSON");
   CHECK(why(with(text, "\"number\":7", "\"number\":-7")) ==
         "d.jsonl, line 2: number is not a whole number");
   CHECK(why(with(text, "\"number\":7,", "")) == "d.jsonl, line 2: number is missing");
@@ -120,9 +121,13 @@ TEST_CASE("a damaged line is refused with its number and the fault", "[tuner][lo
 }
 
 TEST_CASE("the unfinished last line of a killed run is left out", "[tuner][log]") {
-  auto log = parse_decision_log(log_text() + "{\"number\":8,", "d.jsonl");
-  REQUIRE(log);
-  CHECK(log->decisions.size() == 1);
+  CHECK_FALSE(parse_decision_log(log_text(), "d.jsonl")->torn);
+  for (const char* rest : {"{\"number\":8,", "{\"number\":8,\n"}) {
+    auto log = parse_decision_log(log_text() + rest, "d.jsonl");
+    REQUIRE(log);
+    CHECK(log->torn);
+    CHECK(log->decisions.size() == 1);
+  }
 }
 
 TEST_CASE("a reader reads a writer's decisions", "[tuner][log]") {

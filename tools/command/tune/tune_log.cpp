@@ -34,11 +34,21 @@ using tuner::DecisionLog;
 using tuner::PipelineDescription;
 using tuner::Proposal;
 
+/// Returns the log after telling the user if its last line was left out.
+template <class Log>
+Result<Log> noted(Result<Log> log, const std::string& place) {
+  if (log && log->torn) print_message(place + ": the last line is torn and left out");
+  return log;
+}
+
 /// Opens the log at `place`: a file, a job's `.forebay`, or a folder that contains it.
 Result<DecisionLog> open_log(const std::string& place) {
   std::error_code error;
-  if (!std::filesystem::is_directory(place, error)) return tuner::read_decision_log(place);
-  auto log = tuner::read_decision_log(decision_log_path(run_folder_in(place), 0));
+  if (!std::filesystem::is_directory(place, error)) {
+    return noted(tuner::read_decision_log(place), place);
+  }
+  const std::string path = decision_log_path(run_folder_in(place), 0);
+  auto log = noted(tuner::read_decision_log(path), path);
   if (!log && log.error().code == Code::kNotFound) {
     return fail(Code::kNotFound,
                 "no run in " + place + " left a decision log; name one, or a job's folder");
@@ -248,7 +258,8 @@ std::string central_text(const std::string& place) {
 }
 
 Exit show_central(const Invocation& invocation, const std::string& text) {
-  auto log = tuner::parse_central_log(text, log_place_of(invocation));
+  const std::string place = log_place_of(invocation);
+  const auto log = noted(tuner::parse_central_log(text, place), place);
   if (!log) return Exit::refused(log.error());
   const auto to_json = [](const tuner::CentralDecision& each) {
     return JsonObject()
@@ -272,7 +283,7 @@ Exit show_central(const Invocation& invocation, const std::string& text) {
 }
 
 Exit replay_central(const Invocation& invocation, const std::string& path) {
-  auto log = tuner::parse_central_log(central_text(path), path);
+  const auto log = noted(tuner::parse_central_log(central_text(path), path), path);
   if (!log) return Exit::refused(log.error());
   const auto differences = tuner::replay(*log);
   const auto to_json = [](const tuner::CentralDifference& each) {
