@@ -68,6 +68,12 @@ std::optional<ParamValue> read_value(const toml::node& node) {
   return std::nullopt;
 }
 
+/// Returns null for anything but a list of tables alone.
+const toml::array* list_of_tables(const toml::node& node) {
+  const toml::array* list = node.as_array();
+  return list != nullptr && (list->empty() || list->is_array_of_tables()) ? list : nullptr;
+}
+
 /// Walks a parsed table and fills a document.
 class Flattener {
  public:
@@ -76,12 +82,11 @@ class Flattener {
   Status add_table(const toml::table& table, const std::string& prefix) {
     for (const auto& [key, node] : table) {
       const std::string name = dotted(prefix, key.str());
-      const auto* transforms = name == kTransformList ? node.as_array() : nullptr;
+      const auto* transforms = name == kTransformList ? list_of_tables(node) : nullptr;
       if (const auto* inner = node.as_table()) {
         document_.tables[name] = at_line(file_, node);
         if (auto added = add_table(*inner, name); !added) return added;
-      } else if (transforms != nullptr &&
-                 (transforms->empty() || transforms->is_array_of_tables())) {
+      } else if (transforms != nullptr) {
         if (auto added = add_transforms(*transforms); !added) return added;
       } else if (auto added = add_value(document_.values, name, name, node); !added) {
         return added;
@@ -90,7 +95,6 @@ class Flattener {
     return {};
   }
 
- private:
   Status add_transforms(const toml::array& list) {
     for (const toml::node& node : list) {
       auto& transform = document_.transforms.emplace_back();
@@ -105,6 +109,7 @@ class Flattener {
     return {};
   }
 
+ private:
   Status add_value(JobDocument::Values& into, const std::string& key, const std::string& shown,
                    const toml::node& node) {
     const std::string where = at_line(file_, node);
@@ -124,13 +129,31 @@ class Flattener {
   std::string_view file_;
 };
 
+/// The right side of `--set key=value` as TOML, in the key `v`; empty if it is anything else.
+toml::table parse_assigned(std::string_view text) {
+  toml::parse_result parsed = toml::parse("v = " + std::string(text));
+  return parsed && parsed.table().size() == 1 ? std::move(parsed).table() : toml::table();
+}
+
 // Parses the right side of `--set key=value`: as TOML, else as a bare string.
 ParamValue read_assigned(std::string_view text) {
-  const toml::parse_result parsed = toml::parse("v = " + std::string(text));
-  if (parsed && parsed.table().size() == 1) {
-    if (auto value = read_value(*parsed.table().get("v"))) return std::move(*value);
+  const toml::table parsed = parse_assigned(text);
+  if (const toml::node* node = parsed.get("v")) {
+    if (auto value = read_value(*node)) return std::move(*value);
   }
   return std::string(text);
+}
+
+/// Applies `--set transform=[{…}, …]`; false: the value is no list of tables.
+Result<bool> replace_transforms(JobDocument& document, std::string_view text,
+                                const std::string& where) {
+  const toml::table parsed = parse_assigned(text);
+  const toml::node* node = parsed.get("v");
+  const toml::array* list = node != nullptr ? list_of_tables(*node) : nullptr;
+  if (list == nullptr) return false;
+  document.transforms.clear();
+  if (auto added = Flattener(document, where).add_transforms(*list); !added) return pass(added);
+  return true;
 }
 
 }  // namespace
@@ -158,6 +181,11 @@ Status apply_set(JobDocument& document, std::string_view assignment) {
     return fail(Code::kInvalid, where + ": must be KEY=VALUE, as in --set order.seed=7");
   }
   std::string key(name);
+  if (key == kTransformList) {
+    auto replaced = replace_transforms(document, text, where);
+    if (!replaced) return pass(replaced);
+    if (*replaced) return {};
+  }
   JobValue value{read_assigned(text), where};
   if (!key.starts_with("transform.")) {
     document.values[key] = std::move(value);

@@ -48,8 +48,8 @@ struct Assignment {
 Assignment split_assignment(std::string_view text);
 
 /// Applies one `a.b=c` of the command line; the value is read as TOML, else as a bare string.
-/// `transform.0.max_value=5` reaches into the first transform. kInvalid: there is no `=`, no key
-/// or no such transform.
+/// `transform.0.max_value=5` reaches into the first transform, and `transform=[{op="log1p"}]`
+/// replaces them all. kInvalid: there is no `=`, no key or no such transform.
 Status apply_set(JobDocument& document, std::string_view assignment);
 
 }  // namespace forebay
