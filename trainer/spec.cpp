@@ -56,7 +56,7 @@ Status check(const TrainerSpec& spec) {
       {spec.max_table_rows >= 1 && spec.max_table_rows <= kMostTableRows,
        "max_table_rows is " + std::to_string(spec.max_table_rows) + " and must be within 1 to " +
            std::to_string(kMostTableRows)},
-      {spec.threads >= 0 && spec.threads <= 1024, "threads must be within 0 to 1024"},
+      {spec.threads >= 0 && spec.threads <= 1024, "threads must be within 1 to 1024"},
       {spec.evaluate_share >= 0 && spec.evaluate_share < 1,
        "evaluate_share must be at least 0 and below 1"}};
   for (const auto& [is_kept, message] : rules) {

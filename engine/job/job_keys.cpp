@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kMostBatch = 16777216;  // 2²⁴ rows.
 constexpr double kMostCpus = 4096;
+constexpr double kMostModelThreads = 1024;
 constexpr double kMostActors = 1024;
 constexpr double kDay = 86400;
 constexpr double kMostPrice = 1000;
@@ -100,7 +101,7 @@ Keys model_keys(TrainerSpec& trainer) {
       choice("trainer.model", trainer.model, kModelNames),
       duration("trainer.step", trainer.step, 0, 3600),
       text("trainer.device", trainer.device),
-      count("trainer.threads", trainer.threads, 1, kMostCpus),
+      count("trainer.threads", trainer.threads, 1, kMostModelThreads),
       flag("trainer.deterministic", trainer.deterministic),
       count("trainer.seed", trainer.seed, 0),
       choice("trainer.optimizer", trainer.optimizer, kOptimizerNames),

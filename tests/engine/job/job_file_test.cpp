@@ -202,7 +202,7 @@ TEST_CASE("every wrong value of the trainer's keys is refused with the allowed v
       {{"step = \"soon\"", "step = -1", "step = \"61m\""},
        "a time such as 250ms or 5s, from 0 ms to"},
       {{"device = 1"}, "a string"},
-      {{"threads = 0", "threads = 5000", "threads = 1.5"}, "a whole number from 1 to 4096"},
+      {{"threads = 0", "threads = 1025", "threads = 1.5"}, "a whole number from 1 to 1024"},
       {{"deterministic = 1", "deterministic = \"yes\""}, "true or false"},
       {{"seed = -1", "seed = \"a\""}, "a whole number from 0 to 9223372036854775807"},
       {{"optimizer = \"lamb\"", "optimizer = true"}, "sgd | adagrad | adam"},
