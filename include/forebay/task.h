@@ -40,7 +40,8 @@ struct TaskOptions {
   std::size_t retries = 3;  ///< After so many losses of its node the answer is kUnavailable.
   double cpus = 1;          ///< What it needs of a node; see ClusterSpawn.
   std::uint64_t memory_bytes = 0;
-  std::chrono::nanoseconds patience = std::chrono::minutes(10);  ///< For a node with room.
+  /// For a node with room, and, if it is shorter than the cluster's, for one that has the task.
+  std::chrono::nanoseconds patience = std::chrono::minutes(10);
   /// For one run. After it the answer is kTimeout, and the function may still be running.
   std::chrono::nanoseconds deadline = std::chrono::hours(24);
 };

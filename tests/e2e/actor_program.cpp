@@ -153,9 +153,7 @@ class Program {
     if (command == "block") return words_of(actor.tell(counting::Block{}));
     if (command == "crash") return words_of(actor.ask(counting::Crash{}, 30s).wait());
     if (command == "receive") return receive(actor);
-    if (command == "half") {
-      return words_of(cluster_.run<counting::half>({.task = "half"}, number).wait());
-    }
+    if (command == "half") return half(number, rest);
     if (command == "need_even") {
       return words_of(cluster_.run<counting::need_even>({.task = "need_even"}, number).wait());
     }
@@ -207,6 +205,14 @@ class Program {
     for (int i = 0; i < count; ++i)
       actors_[group[static_cast<std::size_t>(i)].name] = (*started)[static_cast<std::size_t>(i)];
     return "done";
+  }
+
+  /// Waits for a node that has the task for so many milliseconds, if they are given.
+  std::string half(int number, std::istringstream& rest) {
+    TaskOptions options{.task = "half"};
+    int milliseconds = 0;
+    if (rest >> milliseconds) options.patience = std::chrono::milliseconds(milliseconds);
+    return words_of(cluster_.run<counting::half>(options, number).wait());
   }
 
   /// Runs so many tasks at a time that take so long, and says which processes ran them.

@@ -28,6 +28,12 @@ class TasksOnOtherProcesses(ActorScenario):
         self.assertEqual(len(ran), 4)
         self.wait_until(lambda: self.status() == {})
 
+    def test_a_task_that_no_node_has_is_waited_for_as_long_as_its_patience(self):
+        program = Program(self, self.head.address)  # Its cluster's patience is 10 s.
+        begin = time.monotonic()
+        self.assertRegex(program.do("half", "x", 84, 300), "^error ")
+        self.assertLess(time.monotonic() - begin, 5)
+
     def test_a_task_runs_again_when_its_node_is_killed(self):
         program = Program(self, self.head.address)
         self.node("n1")

@@ -107,13 +107,15 @@ class Cluster::Running {
   }
 
   /// Starts a task's actor each time it is called; may be called until the host has ended.
-  std::function<Future<TargetPtr>()> starter(const ClusterSpawn& options) {
-    return [resolver = resolver_, &host = *host_, options, names = task_names_] {
+  std::function<Future<TargetPtr>()> starter(const ClusterSpawn& options,
+                                             std::chrono::nanoseconds patience) {
+    return [resolver = resolver_, &host = *host_, options, patience, names = task_names_] {
       ClusterSpawn named = options;
       named.name = names->next(options.type);
       auto place = placement(named, Box::of(StartArgs<>{}));
       if (!place) return failed(place.error());
-      return look_up_at(resolver, host, SpawnNamed{.place = std::move(*place)});
+      return look_up_at(resolver, host,
+                        SpawnNamed{.place = std::move(*place), .patience = patience});
     };
   }
 
@@ -181,7 +183,8 @@ std::function<Future<TargetPtr>()> Cluster::starter_of(const TaskOptions& option
                             .node = options.node,
                             .own_thread = true,
                             .cpus = options.cpus,
-                            .memory_bytes = options.memory_bytes});
+                            .memory_bytes = options.memory_bytes},
+                           options.patience);
 }
 
 Future<std::vector<TargetPtr>> Cluster::spawn_all(const std::vector<ClusterSpawn>& group,

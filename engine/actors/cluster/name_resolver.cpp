@@ -27,6 +27,7 @@ bool is_passing(const Error& error) {
 
 Status NameResolver::on(SpawnNamed&& spawn, Context& context) {
   begin({.name = spawn.place.spec.name,
+         .patience = spawn.patience,
          .place = std::make_unique<PlaceActor>(std::move(spawn.place)),
          .found = std::move(spawn.found)},
         context);
@@ -41,7 +42,8 @@ Status NameResolver::on(FindNamed&& find, Context& context) {
 void NameResolver::begin(Search search, Context& context) {
   if (!std::exchange(follows_, true)) static_cast<void>(on(FollowHead{}, context));
   const std::uint64_t number = ++last_search_;
-  search.until = deadline_after(context.clock().now(), options_.patience);
+  search.until =
+      deadline_after(context.clock().now(), std::min(search.patience, options_.patience));
   searches_.emplace(number, std::move(search));
   try_now(number, context);
 }

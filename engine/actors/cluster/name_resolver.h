@@ -25,6 +25,8 @@ struct SpawnNamed {
   static constexpr std::string_view kTag = "actors.spawn_named/1";
   PlaceActor place;
   NamedActorFound found = {};
+  /// For a node that has the type, if it is shorter than the resolver's.
+  std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
 };
 
 /// Program → resolver: find this actor.
@@ -80,6 +82,7 @@ class NameResolver final
   using Time = std::chrono::nanoseconds;
   struct Search {
     std::string name;
+    Time patience = Time::max();  ///< The resolver's, if that is shorter.
     Time until{0};
     std::uint64_t follows = 0;  ///< An actor's birth: until that actor is there again or has ended.
     std::unique_ptr<PlaceActor> place = nullptr;  ///< Until the actor was placed.
