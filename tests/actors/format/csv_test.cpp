@@ -59,6 +59,20 @@ TEST_CASE_METHOD(CsvFixture, "a csv row becomes label, floats and ids by its hea
   CHECK(ids_of(city, 3) == std::vector<std::int64_t>{-3});
 }
 
+TEST_CASE_METHOD(CsvFixture, "blanks around labels and dense numbers are left out, not of ids",
+                 "[format][csv]") {
+  const Decoded decoded = decode(" 1,\t2.5 , 7\n1 ,2.5,7 \n");
+  REQUIRE(decoded.bad.empty());
+  CHECK(decoded.columns.labels[0] == 1.0F);
+  CHECK(decoded.columns.labels[1] == 1.0F);
+  CHECK(decoded.columns.dense[0][0] == 2.5F);
+  CHECK(ids_of(decoded.columns.sparse[0], 0)[0] == id_of(" 7"));
+  CHECK(ids_of(decoded.columns.sparse[0], 1)[0] == id_of("7 "));
+  for (const char* label : {"+1", "01", "1 0"}) {
+    CHECK(reason(std::string(label) + ",1,a\n").ends_with("is not 0 or 1"));
+  }
+}
+
 TEST_CASE_METHOD(CsvFixture, "quotes may hold delimiters, newlines and quotes", "[format][csv]") {
   const Decoded decoded = decode(
       "0,1,\"a,b\"\n\"1\",\"2\",\"a\nb\"\r\n0,3,\"say \"\"hi\"\"\"\n0,4,\"\"\n0,5,in\"side\n");
