@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/base/text/nearest.h"
@@ -22,6 +24,20 @@ std::string shown(const toml::node& node) {
   if (node.is_array()) return "a list";
   if (!node.is_floating_point()) return "a date";
   return printed("%g", node.as_floating_point()->get());
+}
+
+/// Rounds integers from 2^53 on, which node.value<double>() refuses.
+std::optional<double> number_of(const toml::node* node) {
+  if (node == nullptr) return std::nullopt;
+  if (const auto* whole = node->as_integer()) return static_cast<double>(whole->get());
+  return node->value<double>();
+}
+
+/// Compares whole numbers, since a double rounds those above 2^53.
+bool is_within(std::int64_t whole, double low, double high) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t most = high < 0x1p63 ? static_cast<std::int64_t>(high) : kMost;
+  return static_cast<double>(whole) >= low && whole <= most;
 }
 
 bool is_name(const std::string& text) {
@@ -50,7 +66,7 @@ std::string TomlFields::read(const toml::node* node, std::string& into, const Ra
 }
 
 std::string TomlFields::read(const toml::node* node, double& into, const Range& range) {
-  const auto number = node != nullptr && node->is_number() ? node->value<double>() : std::nullopt;
+  const auto number = number_of(node);
   if (!number || !(*number >= range.low && *number <= range.high)) {
     return printed("a number from %g to %g", range.low, range.high);
   }
@@ -59,11 +75,11 @@ std::string TomlFields::read(const toml::node* node, double& into, const Range& 
 }
 
 std::string TomlFields::read(const toml::node* node, std::int64_t& into, const Range& range) {
-  double number = 0;
-  if (node == nullptr || !node->is_integer() || !read(node, number, range).empty()) {
+  const auto* whole = node == nullptr ? nullptr : node->as_integer();
+  if (whole == nullptr || !is_within(whole->get(), range.low, range.high)) {
     return printed("a whole number from %.0f to %.0f", range.low, range.high);
   }
-  into = node->as_integer()->get();
+  into = whole->get();
   return "";
 }
 

@@ -83,6 +83,22 @@ TEST_CASE("a refusal names file, line, key, value and the expected value", "[too
   }
 }
 
+TEST_CASE("large whole numbers are read up to their bound", "[tools][modelled]") {
+  const auto with_memory = [](const std::string& bytes) {
+    return kTop + kTrainer + kStage + "[[node]]\nname = \"n1\"\ncpus = 4\nmemory_bytes = " + bytes +
+           "\ntrainer = true\n";
+  };
+  for (const char* bytes : {"9007199254740993", "1152921504606846976"}) {
+    const auto model = parse_pipeline(with_memory(bytes), "p.toml");
+    REQUIRE(model);
+    CHECK(std::to_string(model->nodes[0].memory_bytes) == bytes);
+  }
+  CHECK(
+      refusal_of(with_memory("1152921504606846977")) ==
+      "p.toml, line 18: node.memory_bytes is 1152921504606846977, but must be a whole number from "
+      "1 to 1152921504606846976");
+}
+
 TEST_CASE("events are put in the order of their time", "[tools][modelled]") {
   const auto model = parse_pipeline(kWhole +
                                         "[[event]]\nat_seconds = 9\ncpus = 2\n[[event]]\n"
