@@ -203,6 +203,7 @@ void TrainerNode::end(const std::string& error) {
   ticker_.reset();
   static_cast<void>(split_client_.tell(scheduler::EndJob{error}));
   static_cast<void>(closed_.wait_for(2s));  // If the head is gone, the latch is never set.
+  scaling_.reset();                         // ends a command that still runs
   local_worker_.stop();
   // Once the network and the split client have stopped, no split reaches the pipeline any more.
   net_->end();

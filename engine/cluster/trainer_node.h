@@ -53,7 +53,7 @@ class TrainerNode final : public SplitDispatch,
   Status begin(JobRun& run);
 
   /// Announces to all nodes that the job is over, and waits at most two seconds for the message to
-  /// be delivered.
+  /// be delivered. Ends a `cluster.scale` command that does not end by itself (Scaling).
   void end(const std::string& error);
 
   /// Makes the policy of this node's own stages where one decision is made for all nodes; else

@@ -1,5 +1,6 @@
 """A job that asks for its own workers: cluster.scale starts real ones."""
 import os
+import signal
 
 from support.cluster import Cluster, ClusterScenario
 from support.harness import FOREBAY, main
@@ -54,6 +55,25 @@ class Scale(ClusterScenario):
         cluster.worker(name="by-hand")
         finished, _ = cluster.finish()
         self.assert_same_run(finished, digest, 20000)
+
+    def test_a_stopped_job_leaves_no_launcher_behind(self):
+        # The launcher's own child must end, too.
+        script = "#!/bin/bash\ntouch asked\n'{0}/napper' 600\n".format(self.folder)
+        os.symlink("/bin/sleep", self.folder / "napper")
+        for command, number, status in (("ingest", signal.SIGTERM, 143), ("ingest", signal.SIGINT, 130),
+                                        ("train", signal.SIGTERM, 143), ("train", signal.SIGINT, 130)):
+            with self.subTest(command=command, status=status):
+                job = self.work(epochs=400, tuner={"period": "1s"}, trainer={"model": "emulated", "step": "20ms"})
+                job.put("scale.sh", script).chmod(0o755)
+                (job.folder / "asked").unlink(missing_ok=True)
+                cluster = Cluster(self, job, command, local=False, scale=job.folder / "scale.sh")
+                self.wait_until(lambda: (job.folder / "asked").exists() and processes_below(self.folder / "napper"))
+                cluster.trainer.signal(number)
+                finished, _ = cluster.finish(timeout=30)
+                self.assertEqual(finished.status, status, finished)
+                self.assertIn("still ran at the end of the run and was ended", finished.err)
+                self.assertEqual(processes_below(self.folder / "napper"), [])
+                self.assertEqual(processes_below(job.folder / "scale.sh"), [])
 
 
 if __name__ == "__main__":
