@@ -44,12 +44,29 @@ class StagePools::Actor final : public PoolWorker<Split> {
 
   Status on(Split&& split, PoolContext& context) override {
     const std::size_t end = pools_.end_of_group(first_);
-    if (end > first_ + 1) return take_through(end, std::move(split), context);
-    if (auto status = run(0, split, context); !status) return status;
-    return pools_.hand_on(first_, std::move(split), context);
+    Status status = end > first_ + 1 ? take_through(end, std::move(split), context)
+                                     : take_alone(std::move(split), context);
+    ended_ = pools_.options_.clock.now();
+    return status;
   }
 
  private:
+  /// While it exists, the actor has a split in FusedWork; also if a stage throws.
+  class InWork {
+   public:
+    InWork(FusedWork& work, FusedWork::ActorId actor, std::size_t end, FusedWork::Time waited)
+        : work_(work), actor_(actor) {
+      work_.begin(actor, end, waited);
+    }
+    ~InWork() { work_.leave(actor_); }
+    InWork(const InWork&) = delete;
+    InWork& operator=(const InWork&) = delete;
+
+   private:
+    FusedWork& work_;
+    const FusedWork::ActorId actor_;
+  };
+
   /// Makes what the stages up to `end` need; of a group that has shrunk, it is kept.
   void prepare_for(std::size_t end) {
     for (std::size_t stage = first_ + workers_.size(); stage < end; ++stage) {
@@ -68,36 +85,32 @@ class StagePools::Actor final : public PoolWorker<Split> {
     return status;
   }
 
+  Status take_alone(Split&& split, PoolContext& context) {
+    if (auto status = run(0, split, context); !status) return status;
+    return pools_.hand_on(first_, std::move(split), context);
+  }
+
   // The pool's meter of service counts the first stage alone, as it does without a group; the
   // actor's own meter counts the others.
   Status take_through(std::size_t end, Split&& split, PoolContext& context) {
     prepare_for(end);
     const Clock& clock = pools_.options_.clock;
-    const std::uint32_t number = context.actor();
-    const auto waited = clock.now() - ended_;
+    const FusedWork::ActorId actor{.first = first_, .number = context.actor()};
+    const InWork work(pools_.fused_, actor, end, clock.now() - ended_);
     std::vector<FusedWork::Done> done(end - first_);
-    auto began = clock.now();
-    pools_.fused_.enter(first_, number, first_, began);
     auto status = run(0, split, context);
     context.service()->pause(clock.now());
-    done[0].service.time = clock.now() - began;
     for (std::size_t step = 1; status && step < done.size(); ++step) {
-      began = clock.now();
-      pools_.fused_.enter(first_, number, first_ + step, began);
+      pools_.fused_.enter(actor, first_ + step);
       done[step].bytes = split.bytes();
-      meter_->start(began, pools_.wanted_[first_], true);
+      meter_->start(clock.now(), pools_.wanted_[first_], true);
       status = run(step, split, context);
       done[step].service = meter_->finish(clock.now());
     }
     context.service()->resume(clock.now());
-    if (status) {
-      pools_.fused_.add(first_, number, done, waited);
-      status = pools_.hand_on(end - 1, std::move(split), context);
-    } else {
-      pools_.fused_.leave(first_, number);
-    }
-    ended_ = clock.now();
-    return status;
+    if (!status) return status;
+    pools_.fused_.finish(actor, done);
+    return pools_.hand_on(end - 1, std::move(split), context);
   }
 
   StagePools& pools_;
@@ -130,7 +143,7 @@ class StagePools::Beginner final : public PoolWorker<Split> {
 StagePools::StagePools(Options options)
     : options_(std::move(options)),
       stages_(options_.inputs.plan.stages()),
-      fused_(stages_.size()),
+      fused_(stages_.size(), options_.clock),
       file_names_(file_names_of(options_.inputs.dataset)),
       transform_context_{options_.inputs.buffers, options_.inputs.seed, file_names_, nullptr,
                          options_.inputs.dataset.format().units() != nullptr},
@@ -331,7 +344,7 @@ std::vector<StageStats> StagePools::stats() const {
   std::vector<StageStats> stats;
   stats.reserve(size());
   for (const auto& pool : pools_) stats.push_back({pool->name(), pool->stats()});
-  FusedWork::attribute(fused, groups(), stats);
+  fused_.attribute(fused, groups(), stats);
   return stats;
 }
 

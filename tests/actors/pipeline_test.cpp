@@ -331,6 +331,32 @@ TEST_CASE("cuts between stages that move while splits are made change nothing",
   }
 }
 
+TEST_CASE("no counter of a stage falls while cuts move", "[actors][pipeline]") {
+  Job job;
+  job.order.epochs = 6;
+  job.groups = StageGroups({true, true, true});
+  const auto pipeline = job.start({2, 2, 2, 2});
+  Random random(3);
+  std::vector<StageStats> before = pipeline->stages().stats();
+  pull_while(*pipeline, [&] {
+    if (random.below(4) == 0) {
+      const auto actors = static_cast<std::uint32_t>(random.below(3));
+      REQUIRE(pipeline->stages().resize(1 + random.below(3), actors));
+    }
+    const std::vector<StageStats> now = pipeline->stages().stats();
+    for (std::size_t stage = 0; stage < now.size(); ++stage) {
+      const ActorTotals& a = before[stage].pool.totals;
+      const ActorTotals& b = now[stage].pool.totals;
+      REQUIRE(b.busy >= a.busy);
+      REQUIRE(b.cpu >= a.cpu);
+      REQUIRE(b.wait_input >= a.wait_input);
+      REQUIRE(b.wait_output >= a.wait_output);
+      REQUIRE(b.messages >= a.messages);
+    }
+    before = now;
+  });
+}
+
 TEST_CASE("a stage joins the group before it, and begins one of its own", "[actors][pipeline]") {
   using Counts = std::vector<std::uint32_t>;
   Job job;
