@@ -119,8 +119,12 @@ void Scaling::look(const scheduler::ClusterStatus& status, const Taken& now,
   keep_needed();
   if (command_.empty() || running_) return;
   if (!asked_) asked_ = static_cast<std::uint32_t>(input.workers.size()) + input.joining;
-  const bool failed = failed_ && now.at - asked_at_ >= kAskAgain;
-  if (decision.workers != *asked_ || decision.again || failed) ask_for(decision, now.at);
+  if (decision.workers == *asked_ && !decision.again) {
+    if (!failed_ || now.at - asked_at_ < kAskAgain) return;
+    decision.why =
+        "asks again for " + format_counted(decision.workers, "worker") + ": the command failed";
+  }
+  ask_for(decision, now.at);
 }
 
 std::optional<std::uint32_t> Scaling::wanted() const {

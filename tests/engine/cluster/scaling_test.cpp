@@ -169,7 +169,9 @@ TEST_CASE("a command that failed is run again after a minute", "[tools][cluster]
   CHECK(trainer.asked_now() == "1\n");
   trainer.second(0);
   CHECK(trainer.asked_now() == "1\n1\n");
-  CHECK(trainer.said.back().find("ended with exit status 3") != std::string::npos);
+  REQUIRE(trainer.said.size() == 4);
+  CHECK(trainer.said[2] == "asks again for 1 worker: the command failed");
+  CHECK(trainer.said[3].find("ended with exit status 3") != std::string::npos);
 }
 
 TEST_CASE("a command that runs for a minute is reported, and ended with the run",
