@@ -74,6 +74,12 @@ std::string stage_words(const StageBelief& stage, std::uint32_t actors, bool slo
   return words;
 }
 
+/// Splits/s that the actors of a stage can make on so many CPUs.
+double rate_on(double cpus, const StageBelief& stage) {
+  const double cpu_seconds = stage.seconds * stage.slow * stage.cpu;
+  return cpus > 0 && cpu_seconds > 0 ? std::min(stage.rate, cpus / cpu_seconds) : stage.rate;
+}
+
 std::size_t slowest_of(const Beliefs& beliefs) {
   std::size_t slowest = beliefs.stages.size();
   for (std::size_t i = 0; i < beliefs.stages.size(); ++i) {
@@ -99,11 +105,12 @@ bool is_try(const std::string& reason) {
 
 std::vector<std::string> belief_words(const Decision& decision,
                                       const PipelineDescription& description) {
-  const Beliefs& beliefs = decision.proposal.beliefs;
+  Beliefs beliefs = decision.proposal.beliefs;
   const std::size_t stages = description.stages.size();
   if (stages == 0 || beliefs.stages.size() != stages || decision.seen.stages.size() != stages) {
     return {};
   }
+  for (StageBelief& stage : beliefs.stages) stage.rate = rate_on(beliefs.cpus, stage);
   std::vector<std::string> lines{line_of("trainer", trainer_words(decision, beliefs)),
                                  line_of("CPUs", cpu_words(decision, beliefs)),
                                  line_of("memory", memory_words(decision, description))};

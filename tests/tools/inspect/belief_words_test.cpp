@@ -75,6 +75,19 @@ TEST_CASE("what is used up is called the limit", "[tools][beliefs]") {
   CHECK(lines[3] == "  load         has not finished a split yet");
 }
 
+TEST_CASE("actors make no more splits than their CPUs allow", "[tools][beliefs]") {
+  tuner::Decision few = decision();
+  few.seen.stages[1].actors = 4;
+  few.proposal.beliefs.cpus = 2;
+  few.proposal.beliefs.stages[0].rate = 30;
+  // 4 / 0.1 = 40, but 2 CPUs make 2 / 0.1 = 20 splits/s.
+  few.proposal.beliefs.stages[1] = {.seconds = 0.1, .rate = 40};
+  const Lines lines = belief_words(few, two_stages());
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[3].find("1 actor makes 30 splits/s; ") != std::string::npos);
+  CHECK(lines[4].find("4 actors make 20 splits/s, the fewest; ") != std::string::npos);
+}
+
 TEST_CASE("a policy without beliefs has no words", "[tools][beliefs]") {
   tuner::Decision none = decision();
   none.proposal.beliefs = {};
