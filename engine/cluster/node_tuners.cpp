@@ -91,6 +91,10 @@ std::string NodeTuners::restore(tuner::Policy& policy, const AskDecision& ask,
 }
 
 void NodeTuners::open_log(Node& node, const AskDecision& ask, const std::string& restored) {
+  if (auto kept = keep_node_log(options_.job.run.dir, ask.node, logs_[ask.node]++); !kept) {
+    return options_.note("decisions for " + ask.node +
+                         " are not logged: the log before cannot be kept: " + kept.error().message);
+  }
   auto log = tuner::DecisionLogWriter::create(
       node_log_path(options_.job.run.dir, ask.node),
       {.policy = central_ ? std::string(kCentralTuner) : std::string(node.policy->name()),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,7 +24,8 @@ namespace forebay {
 ///
 /// The guard runs on the node that it guards. The policy's decisions are made, logged
 /// (`.forebay/decisions-NODE.jsonl`) and shown here. A worker that joins again keeps its policy and
-/// learned state, unless its machine has changed. What is learned is kept for each kind of node,
+/// learned state, unless its machine has changed: then it begins a new log, too, and the one before
+/// becomes `decisions-NODE+1.jsonl`. What is learned is kept for each kind of node,
 /// and a node that joins later begins with it. A node that is silent for kForgottenAfter is
 /// forgotten: workers that are started again and again have new names. A policy that fails with one
 /// node's observations is overruled for this node alone: the model's plan decides there, and after
@@ -89,7 +91,8 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken, 
   const Options options_;
   std::optional<CentralTuner> central_;
   std::map<std::string, Node> nodes_;
-  std::map<std::string, Learned> learned_;  // by kind
+  std::map<std::string, Learned> learned_;     // by kind
+  std::map<std::string, std::uint32_t> logs_;  // begun, by node; also of those that are forgotten
 };
 
 /// Names the kind of a node: its CPUs, and the actors that it may have. The learned state of a node

@@ -8,6 +8,7 @@ namespace {
 TEST_CASE("a node's log has its name, with the special characters as codes", "[engine][cluster]") {
   CHECK(node_log_path("d", "a.b_c-1") == "d/decisions-a.b_c-1.jsonl");
   CHECK(node_log_path("d", "host/1%") == "d/decisions-host%2F1%25.jsonl");
+  CHECK(earlier_node_log_path("d", "w+1", 2) == "d/decisions-w%2B1+2.jsonl");
 }
 
 TEST_CASE("the name of a log names its node", "[engine][cluster]") {
@@ -19,8 +20,9 @@ TEST_CASE("the name of a log names its node", "[engine][cluster]") {
 }
 
 TEST_CASE("other files are no node's log", "[engine][cluster]") {
-  for (const std::string name : {"decisions.jsonl", "decisions-.jsonl", "decisions-w1.json",
-                                 "central.jsonl", "decisions-%4.jsonl", "decisions-%zz.jsonl"}) {
+  for (const std::string name :
+       {"decisions.jsonl", "decisions-.jsonl", "decisions-w1.json", "central.jsonl",
+        "decisions-%4.jsonl", "decisions-%zz.jsonl", "decisions-w1+1.jsonl"}) {
     CAPTURE(name);
     CHECK_FALSE(node_of_log(name));
   }

@@ -104,6 +104,9 @@ class Tuners {
   Result<tuner::DecisionLog> log(const std::string& node) const {
     return tuner::read_decision_log(node_log_path(dir_.path(), node));
   }
+  Result<tuner::DecisionLog> earlier_log(const std::string& node, std::uint32_t number) const {
+    return tuner::read_decision_log(earlier_node_log_path(dir_.path(), node, number));
+  }
   JobSpec& job() { return job_; }
   void let_pass(std::chrono::nanoseconds time) { host_.advance(time); }
   const test::TempDir& dir() const { return dir_; }
@@ -140,6 +143,21 @@ TEST_CASE("a node whose machine is another one gets a new policy and a new log",
   REQUIRE(other);
   CHECK(other->allocation.total_actors() == 8);
   CHECK(tuners.log("w").value().decisions.empty());
+  CHECK(tuners.earlier_log("w", 1).value().decisions.size() == 1);
+  REQUIRE(tuners.ask_for(question("w", 4)));
+  CHECK(tuners.earlier_log("w", 1).value().header.limits.cpus == 4);
+  CHECK(tuners.earlier_log("w", 2).value().header.limits.cpus == 8);
+}
+
+TEST_CASE("a run keeps no earlier log of the run before", "[tools][cluster]") {
+  Tuners tuners;
+  tuners.dir().write("decisions-w.jsonl", "of the run before");
+  tuners.dir().write("decisions-w+1.jsonl", "of the run before");
+  tuners.dir().write("decisions-w+2.jsonl", "of the run before");
+  REQUIRE(tuners.ask_for(question("w", 4)));
+  for (const std::uint32_t number : {1U, 2U}) {
+    CHECK(tuners.earlier_log("w", number).error().code == Code::kNotFound);
+  }
 }
 
 TEST_CASE("a node that was silent for an hour is forgotten when another one comes",
@@ -155,6 +173,9 @@ TEST_CASE("a node that was silent for an hour is forgotten when another one come
   REQUIRE(tuners.ask_for(question("u", 4)));
   tuners.tell(taken("w", 3));
   CHECK(tuners.log("w").value().decisions.size() == 2);
+  REQUIRE(tuners.ask_for(question("w", 4)));
+  CHECK(tuners.log("w").value().decisions.empty());
+  CHECK(tuners.earlier_log("w", 1).value().decisions.size() == 2);
 }
 
 TEST_CASE("a node that describes no pipeline on a machine is refused", "[tools][cluster]") {
