@@ -41,7 +41,8 @@ std::uint64_t StageSplitExecutor::taken() const {
 }
 
 Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const scheduler::JobShare& share,
-                                                                   std::uint64_t opening) {
+                                                                   scheduler::WorkOpened& told) {
+  const std::uint64_t opening = told.opening;
   auto text = decode_job_text(share.text);
   if (!text) return pass(text);
   auto energy = std::make_unique<Energy>();
@@ -51,7 +52,8 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
   if (!job) return pass(job);
   const std::uint64_t own = taken() + (*job)->run().bytes_beside_buffers();
   const std::uint64_t least = NodeStages::least_room_of((*job)->run());
-  if (own + least > options_.place.memory_bytes) return too_little(options_.place, own, least);
+  told.misconfigured = own + least > options_.place.memory_bytes;
+  if (told.misconfigured) return too_little(options_.place, own, least);
   auto stages = std::make_unique<NodeStages>(NodeStages::Options{
       .run = (*job)->run(),
       .room = options_.place.memory_bytes - own,
@@ -74,7 +76,7 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
 void StageSplitExecutor::open_now(const scheduler::JobShare& job, std::uint64_t opening) {
   release_ended(opening);
   scheduler::WorkOpened told{.opening = opening, .fingerprint = "", .error = std::nullopt};
-  auto opened = make_stages(job, opening);
+  auto opened = make_stages(job, told);
   if (stopped_) return;
   if (opened) {
     told.fingerprint = opened->job->fingerprint();

@@ -78,7 +78,7 @@ class StageSplitExecutor final : public scheduler::SplitExecutor {
   }
   bool is_over(std::uint64_t opening) const { return stopped_ || opening_ != opening; }
   void open_now(const scheduler::JobShare& job, std::uint64_t opening);
-  Result<Opened> make_stages(const scheduler::JobShare& job, std::uint64_t opening);
+  Result<Opened> make_stages(const scheduler::JobShare& job, scheduler::WorkOpened& told);
   std::uint64_t taken() const;
   void end_stages();
   void release_ended(std::uint64_t opening);

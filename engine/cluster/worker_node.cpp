@@ -176,7 +176,8 @@ Result<WorkerNode::Outcome> WorkerNode::run(const std::function<bool()>& stopped
   return Outcome{.job = last->job,
                  .splits = last->splits_done,
                  .seconds = in_seconds(clock_.now() - began),
-                 .refused = last->refused};
+                 .refused = last->refused,
+                 .misconfigured = last->misconfigured};
 }
 
 WorkerFigures WorkerNode::figures() const {

@@ -54,7 +54,8 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
     std::string job;
     std::uint64_t splits = 0;
     double seconds = 0;
-    std::string refused;  ///< Why it could not make the job's splits; empty if it could.
+    std::string refused;         ///< Why it could not make the job's splits; empty if it could.
+    bool misconfigured = false;  ///< Refused since its own options cannot serve the job.
   };
 
   /// Reads the keys and connects: wrong addresses and keys are reported here.

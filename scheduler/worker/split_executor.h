@@ -20,6 +20,8 @@ struct WorkOpened {
   std::uint64_t opening = 0;  ///< As given to `open`; the same in the messages below.
   std::string fingerprint;
   std::optional<Error> error = std::nullopt;
+  /// With `error`: this worker's own options cannot serve the job.
+  bool misconfigured = false;
 };
 
 /// Executor → worker: a split is made. core/wire/column_frames.h writes its `frames`.

@@ -162,6 +162,12 @@ Status WorkerActor::on(const GoAway& go, Context& context) {
   return {};
 }
 
+void WorkerActor::leave_at_once(Context& context) {
+  leave_by_ = context.clock().now();
+  phase_ = Phase::kLeaving;
+  go_on_leaving(context);
+}
+
 void WorkerActor::go_on_leaving(Context& context) {
   const Time now = context.clock().now();
   if (!held_.empty() && now < *leave_by_) return;
@@ -206,7 +212,8 @@ WorkerStatus WorkerActor::status() const {
       .job = job_.id,
       .splits_done = splits_done_,
       .trouble = trouble_,
-      .refused = refused_.empty() ? turned_away_ : refused_};
+      .refused = refused_.empty() ? turned_away_ : refused_,
+      .misconfigured = misconfigured_};
   status.making = held_.unmade().size();
   status.ready = held_.size() - status.making;
   return status;
@@ -239,6 +246,7 @@ void WorkerActor::take_job(const JobShare& job, const std::string& split_client_
   fingerprint_.clear();
   trouble_.clear();
   refused_.clear();
+  misconfigured_ = false;
   phase_ = Phase::kOpening;
   executor_.open(job_, opening_);
 }
@@ -253,7 +261,10 @@ Status WorkerActor::on(const WorkOpened& opened, Context& context) {
   if (opened.error) {
     refuse(opened.error->message);
     say("cannot open job " + job_.id + ": " + refused_);
+    misconfigured_ = opened.misconfigured;
     give_back({}, refused_, context);
+    // The head in a trainer's process, where the split client is, too, has no other job.
+    if (misconfigured_ && split_client_address_.empty()) leave_at_once(context);
     return {};
   }
   fingerprint_ = opened.fingerprint;

@@ -58,6 +58,7 @@ struct WorkerStatus {
   /// Why the worker cannot make the splits of its current or last job, or is not taken as a member;
   /// empty: it can.
   std::string refused;
+  bool misconfigured = false;  ///< Refused since its own options cannot serve the job.
 };
 
 /// Any actor in the process → worker: query its status.
@@ -95,7 +96,9 @@ struct WorkerOptions {
 /// its splits and reconnects; it ignores messages for another incarnation. A split stays in its
 /// heartbeats until the split client confirms it, so a split lost in transit is announced again.
 /// `work` and the finders are called on the actor's thread and must outlive it; GoAway, QueryWorker
-/// and the results of `work` may be sent from any thread.
+/// and the results of `work` may be sent from any thread. It stays when it is refused, since the
+/// job may change; it leaves when its own options cannot serve the job of a head that has no other
+/// one.
 class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, Evicted, JobOffer,
                                          Pull, Drop, WorkOpened, WorkDone, WorkFailed, BeginWorker,
                                          WorkerTick, SendAgain, GoAway, QueryWorker, Answered<Join>,
@@ -145,6 +148,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   SplitClientRef& split_client();
   void give_back(const std::vector<std::uint64_t>& splits, const std::string& error,
                  Context& context);
+  void leave_at_once(Context& context);
   void go_on_leaving(Context& context);
   void end(Context& context);
   bool is_member() const { return incarnation_ != 0; }
@@ -170,7 +174,8 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   std::string fingerprint_;    // As computed here; empty until the job is open.
   std::string trouble_;
   std::string refused_;
-  std::string turned_away_;  // why the head does not take it as a member now
+  bool misconfigured_ = false;  // with refused_
+  std::string turned_away_;     // why the head does not take it as a member now
   HeldSplits held_;
   std::uint64_t splits_done_ = 0;
   bool will_send_again_ = false;

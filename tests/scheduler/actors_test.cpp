@@ -357,6 +357,36 @@ TEST_CASE("a refused worker gives the reason at the end of the job, and not afte
   CHECK(refused == std::vector<std::string>{"a: day_1.tsv differs", "b: "});
 }
 
+TEST_CASE("a worker whose own options are too small leaves the head of the only job that it has",
+          "[scheduler][worker]") {
+  const Error too_little{Code::kOverloaded, "--memory 10MiB is too little"};
+  for (const std::string client_address : {"", "10.0.0.1:4000"}) {
+    CAPTURE(client_address);
+    HeadFixture cluster;
+    IdleSplitExecutor work;
+    WorkerOptions options;
+    std::vector<WorkerStatus> ended;
+    options.on_ended = [&](const WorkerStatus& last) { ended.push_back(last); };
+    const auto worker = start_worker(cluster, work, options);
+    OpenJob open;
+    open.job = job("a");
+    open.split_client_address = client_address;
+    REQUIRE(cluster.open(std::move(open)));
+    REQUIRE(worker.tell(WorkOpened{
+        .opening = work.opening, .fingerprint = "", .error = too_little, .misconfigured = true}));
+    cluster.host.deliver_all();
+    if (client_address.empty()) {
+      REQUIRE(ended.size() == 1);
+      CHECK(ended[0].refused == too_little.message);
+      CHECK(ended[0].misconfigured);
+      CHECK(cluster.status().nodes.empty());
+    } else {
+      CHECK(ended.empty());
+      CHECK(cluster.says("refused: worker w: --memory 10MiB is too little"));
+    }
+  }
+}
+
 TEST_CASE("a head that was paused itself does not lose its workers", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());

@@ -220,7 +220,8 @@ Exit run_worker(const Invocation& invocation) {
   if (!outcome) return Exit::failed(outcome.error());
   const bool stopped = StopRequest::requested();
   if (!outcome->refused.empty() && !stopped && !invocation.has("--expendable")) {
-    return Exit::failed({Code::kUnavailable, "this worker was refused: " + outcome->refused});
+    const Error why{Code::kUnavailable, "this worker was refused: " + outcome->refused};
+    return outcome->misconfigured ? Exit::refused(why) : Exit::failed(why);
   }
   print_result(invocation,
                JsonObject()
