@@ -20,6 +20,8 @@ from ._transforms import PythonTransform
 if sys.executable:
     os.environ.setdefault("FOREBAY_PYTHON", sys.executable)
 
+_MOST_RANKS = 2**32 - 1
+
 Job = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 
@@ -146,6 +148,8 @@ class Loader:
         rank, world_size = operator.index(rank), operator.index(world_size)
         if not 0 <= rank < world_size:
             raise ConfigError(f"rank {rank}: must be from 0 to world_size - 1, and world_size is {world_size}")
+        if world_size > _MOST_RANKS:
+            raise ConfigError(f"world_size {world_size}: must be at most {_MOST_RANKS}")
         if set is not None and not isinstance(set, Mapping):
             raise ConfigError(f"set: {set!r} is no dict from the dotted names of keys to values")
         self._job = job if isinstance(job, Mapping) else os.fsdecode(job)

@@ -51,8 +51,16 @@ nb::dict extras_of(const PythonBatch& batch) {
   return extras;
 }
 
-nb::object column_of(const PythonBatch& batch, const nb::str& named) {
-  const std::string name = to_bytes(named);
+/// Raises TypeError for anything but a str.
+std::string column_name(const nb::handle& named) {
+  if (nb::isinstance<nb::str>(named)) return to_bytes(named);
+  PyErr_Format(PyExc_TypeError, "a batch has its columns by name: give a str, not %.100s",
+               Py_TYPE(named.ptr())->tp_name);
+  throw nb::python_error();
+}
+
+nb::object column_of(const PythonBatch& batch, const nb::object& named) {
+  const std::string name = column_name(named);
   if (const std::size_t* column = batch.columns().sparse(name)) {
     auto [values, lengths] = batch.sparse_column(*column);
     return nb::make_tuple(std::move(values), std::move(lengths));
@@ -66,8 +74,8 @@ nb::object column_of(const PythonBatch& batch, const nb::str& named) {
 }
 
 /// A column's different values and the inverse index, which is None where rows do not share them.
-nb::object unique_of(const PythonBatch& batch, const nb::str& named) {
-  const std::string name = to_bytes(named);
+nb::object unique_of(const PythonBatch& batch, const nb::object& named) {
+  const std::string name = column_name(named);
   const std::size_t* sparse = batch.columns().sparse(name);
   const std::size_t* dense = sparse == nullptr ? batch.columns().dense(name) : nullptr;
   auto unique = sparse != nullptr  ? batch.unique_sparse(*sparse)
@@ -228,9 +236,9 @@ void bind_batch(nb::module_& module) {
                    "The columns of columns.extra by name, int64 or float64 [rows].")
       .def_prop_ro("_memory", &PythonBatch::memory)
       .def_prop_ro("_sparse_names", &sparse_names)
-      .def("__getitem__", &column_of, nb::arg("name"),
+      .def("__getitem__", &column_of, nb::arg("name").none(),
            "A sparse column's (values, lengths), or a dense column.")
-      .def("unique", &unique_of, nb::arg("name"),
+      .def("unique", &unique_of, nb::arg("name").none(),
            "The different values of a column of columns.dedup and which of them each row has: "
            "(values, lengths, inverse) of a sparse column, (values, inverse) of a dense one, with "
            "inverse an int32 [rows]. Of another column its values, with None for inverse.")

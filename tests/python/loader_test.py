@@ -113,6 +113,10 @@ class Reading(Loading):
         self.assertEqual((batch.weights, batch.extra), (None, {}))
         with self.assertRaisesRegex(KeyError, "C27"):
             batch["C27"]
+        for wrong, kind in ((0, "int"), (None, "NoneType"), (b"I3", "bytes")):
+            for look_up in (batch.__getitem__, batch.unique):
+                with self.assertRaisesRegex(TypeError, f"by name: give a str, not {kind}$"):
+                    look_up(wrong)
 
     def test_columns_that_repeat_are_handed_out_once_with_an_inverse_index(self):
         columns = {"label": "click", "dense": ["age", "price"], "sparse": ["history", "item"],

@@ -119,6 +119,8 @@ class Ranks(Scenario):
         for rank, size in ((2, 2), (-1, 2), (0, 0)):
             with self.assertRaises(forebay.ConfigError):
                 forebay.Loader(self.path, rank=rank, world_size=size)
+        with self.assertRaisesRegex(forebay.ConfigError, "world_size 1099511627776: must be at most"):
+            forebay.Loader(self.path, rank=0, world_size=2**40)
         with self.assertRaisesRegex(forebay.ConfigError, "order.mode"):
             forebay.Loader(self.path, rank=0, world_size=2, set={"order.mode": "arrival"})
 
