@@ -45,9 +45,10 @@ EmulatedNode::EmulatedNode(const EmulatedWorld& world, std::size_t index)
                  .outlet = outlet_.get()}) {}
 
 Result<std::unique_ptr<EmulatedNode>> EmulatedNode::make(const EmulatedWorld& world,
-                                                         std::size_t index) {
+                                                         std::size_t index,
+                                                         const tuner::Allocation& first) {
   auto node = std::unique_ptr<EmulatedNode>(new EmulatedNode(world, index));  // NOLINT
-  node->apply(tuner::one_each(tuner::node_description(world.model, index)));
+  node->apply(first);
   if (auto status = node->start_worker(); !status) return pass(status);
   return node;
 }

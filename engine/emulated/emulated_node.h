@@ -42,14 +42,16 @@ struct EmulatedWorld {
 /// but the trainer's own node a network endpoint on loopback.
 ///
 /// A lost node is destroyed without a word to the head, as a process that is killed; a node that is
-/// back is a new one. Starts with one actor per stage. Any thread; the trainer's network must end
+/// back is a new one. Any thread; the trainer's network must end
 /// before the trainer's own node is destroyed, since that node's worker actor lives there.
 class EmulatedNode final : scheduler::SplitExecutor,
                            scheduler::HeadFinder,
                            scheduler::SplitClientFinder {
  public:
-  /// kUnavailable: the system has no thread or socket left. `world` outlives the node.
-  static Result<std::unique_ptr<EmulatedNode>> make(const EmulatedWorld& world, std::size_t index);
+  /// Has the actors of `first` before its first split begins. kUnavailable: the system has no
+  /// thread or socket left. `world` outlives the node.
+  static Result<std::unique_ptr<EmulatedNode>> make(const EmulatedWorld& world, std::size_t index,
+                                                    const tuner::Allocation& first);
   ~EmulatedNode() override;
   EmulatedNode(const EmulatedNode&) = delete;
   EmulatedNode& operator=(const EmulatedNode&) = delete;

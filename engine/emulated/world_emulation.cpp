@@ -85,9 +85,7 @@ Result<NodePolicies> policies_of(const EmulationSpec& spec, const WorldMachine& 
 class WorldEmulation {
  public:
   WorldEmulation(const EmulationSpec& spec, const EmulationHooks& hooks, WorldMachine& machine)
-      : spec_(spec), hooks_(hooks), machine_(machine), seen_(machine.nodes()) {
-    machine.apply(spec.allocation);
-  }
+      : spec_(spec), hooks_(hooks), machine_(machine), seen_(machine.nodes()) {}
 
   Result<EmulationOutcome> run(std::vector<NodePolicies> policies);
 
@@ -279,7 +277,7 @@ EmulationOutcome WorldEmulation::outcome() {
 Result<EmulationOutcome> emulate_world(const EmulationSpec& spec, const EmulationHooks& hooks) {
   if (auto status = check_threads_of(spec); !status) return pass(status);
   const SystemClock clock;
-  auto machine = WorldMachine::make(spec.model, spec.seed, clock);
+  auto machine = WorldMachine::make(spec.model, spec.seed, clock, spec.allocation);
   if (!machine) return pass(machine);
   std::vector<NodePolicies> policies;
   for (std::size_t k = 0; k < spec.model.nodes.size() && !spec.policy.empty(); ++k) {

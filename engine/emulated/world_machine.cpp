@@ -38,6 +38,13 @@ WorldMachine::WorldMachine(const tuner::PipelineModel& model, std::uint64_t seed
   }
 }
 
+void WorldMachine::want(const tuner::Allocation& first) {
+  trainer_.set_prefetch(std::max(1U, first.prefetch));
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    parts_[k].wanted = tuner::part_of_node(first, model_, k);
+  }
+}
+
 ModelledTrainer::Options WorldMachine::trainer_options() {
   return {.model = model_,
           .machine = machine_,
@@ -54,9 +61,11 @@ ModelledTrainer::Options WorldMachine::trainer_options() {
               }};
 }
 
-Result<std::unique_ptr<WorldMachine>> WorldMachine::make(const tuner::PipelineModel& model,
-                                                         std::uint64_t seed, const Clock& clock) {
+Result<std::unique_ptr<WorldMachine>> WorldMachine::make(
+    const tuner::PipelineModel& model, std::uint64_t seed, const Clock& clock,
+    const std::optional<tuner::Allocation>& first) {
   auto machine = std::unique_ptr<WorldMachine>(new WorldMachine(model, seed, clock));  // NOLINT
+  if (first) machine->want(*first);
   if (auto status = machine->start(); !status) return pass(status);
   return machine;
 }
@@ -107,11 +116,12 @@ WorldMachine::~WorldMachine() {
 
 Status WorldMachine::bring_back(std::size_t k) {
   machine_.bring_back(k);
-  auto node = EmulatedNode::make(*world_, k);
+  const auto first = locks_[k]([&] { return tuner::Allocation(parts_[k].wanted); });
+  auto node = EmulatedNode::make(*world_, k, first);
   if (!node) return pass(node);
   if (k == own_) own_node_ = node->get();
   locks_[k]([&] {
-    (*node)->apply(parts_[k].wanted);
+    (*node)->apply(parts_[k].wanted);  // Its tuner may have changed it meanwhile.
     (*node)->set_fed(parts_[k].fed);
     parts_[k].node = std::move(*node);
     parts_[k].full_before = 0;

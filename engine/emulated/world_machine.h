@@ -25,10 +25,10 @@ namespace forebay {
 /// split client and workers with the wire between them, and the actors of every node's stages; only
 /// the work, the links and the trainer are modelled.
 ///
-/// Starts at once, with one actor per stage and node. Nodes are lost and come back as the model's
-/// events say. A node may have so many actors that kMostThreads suffice. observe_node() and
-/// apply_to() of a node belong to that node's tuner's thread, run_until(), observe() and apply() to
-/// the owner's; the other methods to any thread.
+/// Starts at once, with one actor per stage and node or the first allocation. Nodes are lost and
+/// come back as the model's events say. A node may have so many actors that kMostThreads suffice.
+/// observe_node() and apply_to() of a node belong to that node's tuner's thread, run_until(),
+/// observe() and apply() to the owner's; the other methods to any thread.
 class WorldMachine final : public tuner::ModelledWorld {
  public:
   static constexpr std::size_t kMostThreads = 256;
@@ -37,8 +37,9 @@ class WorldMachine final : public tuner::ModelledWorld {
   static std::size_t threads_beside(std::size_t nodes);
 
   /// `model` has named nodes. `clock` must be the machine's monotonic clock.
-  static Result<std::unique_ptr<WorldMachine>> make(const tuner::PipelineModel& model,
-                                                    std::uint64_t seed, const Clock& clock);
+  static Result<std::unique_ptr<WorldMachine>> make(
+      const tuner::PipelineModel& model, std::uint64_t seed, const Clock& clock,
+      const std::optional<tuner::Allocation>& first = {});
   ~WorldMachine() override;
   WorldMachine(const WorldMachine&) = delete;
   WorldMachine& operator=(const WorldMachine&) = delete;
@@ -86,6 +87,7 @@ class WorldMachine final : public tuner::ModelledWorld {
 
   WorldMachine(const tuner::PipelineModel& model, std::uint64_t seed, const Clock& clock);
 
+  void want(const tuner::Allocation& first);
   ModelledTrainer::Options trainer_options();
   Status start();
   Status bring_back(std::size_t node);

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostBytes = 16U << 20;
 constexpr std::size_t kMostKept = 4096;
 // Counts the ways in which results of find_best() changed: older ones are searched anew.
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 
 struct Kept {
   std::string digest;

@@ -22,9 +22,10 @@ constexpr double kBetweenShows = 0.5;
 class Emulation {
  public:
   Emulation(const EmulationSpec& spec, const EmulationHooks& hooks)
-      : spec_(spec), hooks_(hooks), machine_(spec.model, spec.seed, clock_) {
-    machine_.apply(spec.allocation);
-  }
+      : spec_(spec),
+        hooks_(hooks),
+        machine_(
+            spec.model, spec.seed, clock_, [] { return false; }, spec.allocation) {}
 
   Result<EmulationOutcome> run(std::unique_ptr<tuner::Policy> policy,
                                std::unique_ptr<tuner::Policy> fallback);

@@ -106,8 +106,7 @@ bool run_to(Machine& simulator, double end, const std::function<bool()>& stop) {
 ModelledFigures simulate_world(const tuner::PipelineModel& model,
                                const tuner::Allocation& allocation, double seconds,
                                std::uint64_t seed, const SimulationContext& context) {
-  tuner::WorldSimulator simulator(model, seed);
-  simulator.apply(allocation);
+  tuner::WorldSimulator simulator(model, seed, allocation);
   const double warm = seconds / 10;
   double paused_before = 0;
   std::vector<tuner::NodeTotals> before(simulator.nodes());

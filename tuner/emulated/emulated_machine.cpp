@@ -10,7 +10,8 @@
 namespace forebay::tuner {
 
 EmulatedMachine::EmulatedMachine(const PipelineModel& model, std::uint64_t seed, const Clock& clock,
-                                 std::function<bool()> stopped)
+                                 std::function<bool()> stopped,
+                                 const std::optional<Allocation>& first)
     : model_(model),
       description_(description_of(model)),
       stopped_(std::move(stopped)),
@@ -21,7 +22,7 @@ EmulatedMachine::EmulatedMachine(const PipelineModel& model, std::uint64_t seed,
                  .clock = clock,
                  .on_move = [this] { observer_.look(); },
                  .on_empty = [this] { observer_.note_empty(); }}) {
-  pipeline_.apply(one_each(description_));
+  pipeline_.apply(first ? *first : one_each(description_));
   observer_.look();
 }
 

@@ -18,15 +18,16 @@ namespace forebay::tuner {
 /// A modelled pipeline on the real runtime, in real time: real actors, mailboxes and credits, and a
 /// trainer's thread; only the work is replaced by sleeps.
 ///
-/// Starts at once, with one actor per stage. `observe` and `apply` belong to the tuner's thread,
-/// the other methods to any thread. After running out of memory no split is completed any more. The
-/// destructor ends its threads.
+/// Starts at once, with one actor per stage or the first allocation. `observe` and `apply` belong
+/// to the tuner's thread, the other methods to any thread. After running out of memory no split is
+/// completed any more. The destructor ends its threads.
 class EmulatedMachine final : public ModelledPipeline {
  public:
   /// `clock` must be the machine's monotonic clock: the sleeps are real.
   EmulatedMachine(
       const PipelineModel& model, std::uint64_t seed, const Clock& clock,
-      std::function<bool()> stopped = [] { return false; });
+      std::function<bool()> stopped = [] { return false; },
+      const std::optional<Allocation>& first = {});
   ~EmulatedMachine() override;
   EmulatedMachine(const EmulatedMachine&) = delete;
   EmulatedMachine& operator=(const EmulatedMachine&) = delete;

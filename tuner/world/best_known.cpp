@@ -230,8 +230,7 @@ double simulated_rate(const PipelineModel& steady, const Allocation& allocation,
                                         allocation.actors.size() * steady.queue_splits);
   const double warm_up = 0.15 + held / static_cast<double>(splits);
   constexpr int kMostParts = 40;
-  WorldSimulator simulator(steady, kSeed);
-  simulator.apply(allocation);
+  WorldSimulator simulator(steady, kSeed, allocation);
   const double bound = rate_bound(steady, allocation);
   double part = static_cast<double>(splits) / bound;
   if (!(part > 0)) return 0;

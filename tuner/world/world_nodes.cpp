@@ -7,7 +7,9 @@
 #include "tuner/world/world_speeds.h"
 
 namespace forebay::tuner {
-WorldSimulator::WorldSimulator(const PipelineModel& model, std::uint64_t seed)
+
+WorldSimulator::WorldSimulator(const PipelineModel& model, std::uint64_t seed,
+                               const std::optional<Allocation>& first)
     : file_(model),
       state_(model),
       description_(world_description(model)),
@@ -32,10 +34,17 @@ WorldSimulator::WorldSimulator(const PipelineModel& model, std::uint64_t seed)
       lines_.back().set_speed(speeds_.of(lines_.size() - 1));
     }
   }
-  set_prefetch(std::max(1U, now.prefetch_splits));
   happen_outside();
   if (now.pause) next_[kPause] = now.pause->every;
-  for (std::size_t i = 0; i < lines_.size(); ++i) resize(i, 1, true);
+  Allocation one = one_each(description_);
+  one.prefetch = now.prefetch_splits;
+  begin_with(first ? *first : one);
+}
+
+// With order, numbers are given out when there is a prefetch queue, to the actors of all nodes.
+void WorldSimulator::begin_with(const Allocation& first) {
+  for (std::size_t i = 0; i < lines_.size(); ++i) resize(i, first.actors[i], true);
+  set_prefetch(std::max(1U, first.prefetch));
   settle();
 }
 

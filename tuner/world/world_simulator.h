@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "core/base/random.h"
@@ -24,7 +25,9 @@ namespace forebay::tuner {
 /// Deterministic: the same model, seed and calls give the same results to the bit. One thread.
 class WorldSimulator final : public ModelledWorld {
  public:
-  WorldSimulator(const PipelineModel& model, std::uint64_t seed);
+  /// Begins with `first`, so that no split is made by fewer actors; nullopt: one actor each.
+  WorldSimulator(const PipelineModel& model, std::uint64_t seed,
+                 const std::optional<Allocation>& first = {});
   WorldSimulator(const WorldSimulator&) = delete;
   WorldSimulator& operator=(const WorldSimulator&) = delete;
 
@@ -154,6 +157,7 @@ class WorldSimulator final : public ModelledWorld {
   void lose(std::size_t node);
   void lose_line(std::size_t line);
   void bring_back(std::size_t node);
+  void begin_with(const Allocation& first);
   void resize(std::size_t line, std::uint32_t wanted, bool growing);
   void shrink(LineState& line, std::uint32_t wanted);
   void grow(std::size_t line, std::uint32_t wanted);
@@ -196,7 +200,7 @@ class WorldSimulator final : public ModelledWorld {
   TrainerCounts counts_ = {.prefetch_empty = 1};
   TrainerCounts before_ = {};
 
-  std::uint32_t capacity_ = 1;         // Of the prefetch queue.
+  std::uint32_t capacity_ = 0;         // Of the prefetch queue.
   std::deque<Made> prefetched_;        // With order: a heap, the lowest number first.
   std::deque<Waiting> waiting_;        // For room in it, the longest first.
   std::vector<std::uint64_t> remade_;  // With order: lost numbers, a heap, the lowest first.

@@ -65,7 +65,7 @@ TEST_CASE("a kept file that is damaged or of something else is not believed", "[
   const std::string path = folder.path() + "/p.toml";
   const tuner::PipelineModel model = ordered_line();
   std::filesystem::create_directory(folder.path() + "/.forebay");
-  const std::string entry = "{\"version\":1,\"best\":[{\"digest\":\"" + digest_of(model) +
+  const std::string entry = "{\"version\":2,\"best\":[{\"digest\":\"" + digest_of(model) +
                             "\",\"splits_per_second\":7,\"prefetch\":1,\"actors\":";
   for (const std::string& text :
        {std::string("{"), std::string("[]"), entry + "[]}]}", entry + "[0]}]}", entry + "[1,1]}]}",

@@ -61,6 +61,27 @@ TEST_CASE("without what makes a world it is the plain simulator, observation by 
   }
 }
 
+TEST_CASE("all actors of the first allocation are there when the first split begins",
+          "[tuner][world]") {
+  PipelineModel model = two_nodes();
+  model.stages[0].alpha = 0.5;  // slow(3) = 2, so a split takes 0.2 s.
+  WorldSimulator simulator(model, 1, Allocation{.actors = {3, 3}, .prefetch = 4});
+  simulator.run_until(0.19);
+  CHECK(simulator.totals().trained == 0);
+  simulator.run_until(0.21);
+  CHECK(simulator.totals().trained >= 3);
+}
+
+TEST_CASE("with order the first numbers go to the nodes in turn", "[tuner][world]") {
+  PipelineModel model = two_nodes();
+  model.nodes[1].link_rate = 0;
+  model.stages.back().ordered = true;
+  WorldSimulator simulator(model, 1, Allocation{.actors = {4, 4}, .prefetch = 4});
+  simulator.run_until(0.15);
+  CHECK(simulator.totals_of(0).trained == 2);
+  CHECK(simulator.totals_of(1).trained == 2);
+}
+
 TEST_CASE("a link carries no more than its rate and holds no more than a queue", "[tuner][world]") {
   WorldSimulator simulator(two_nodes(), 1);
   simulator.apply({.actors = {2, 8}, .prefetch = 4});
