@@ -49,7 +49,9 @@ Result<bool> read_lines(std::string_view text, const std::string& name, const st
     text.remove_prefix(end + 1);
     if (problem.empty()) continue;
     if (problem == kNotJson && number > 1 && text.empty()) return true;
-    return fail(Code::kCorrupt, name + ", line " + std::to_string(number) + ": " + problem);
+    std::string where = name;
+    where.append(", line ").append(std::to_string(number)).append(": ");
+    return fail(Code::kCorrupt, where.append(problem));
   }
   if (number == 0) return fail(Code::kCorrupt, name + ": " + none);
   return !text.empty();
