@@ -41,6 +41,8 @@ class Descriptors(ClusterScenario):
             cluster.worker()
         refused = "refuses this node for now: its descriptors run out (ulimit -n 64 there)"
         self.wait_until(lambda: any(refused in worker.stderr_now() for worker in cluster.workers.values()))
+        # On a busy machine three checkpoints may come before a worker's first split.
+        self.wait_until(lambda: any(self.splits_made(job).get(name, 0) > 0 for name in cluster.workers), seconds=60)
         self.connect(cluster.address, 200)
         self.wait_for_checkpoints(job, cluster, 3)
         self.assertFalse(all(refused in worker.stderr_now() for worker in cluster.workers.values()))
