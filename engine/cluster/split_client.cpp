@@ -10,7 +10,7 @@ scheduler::SplitClient::Ref host_split_client(NetworkEndpoint& net,
                                               scheduler::SplitClientOptions options,
                                               scheduler::HeadFinder& heads,
                                               scheduler::ArrivalSink& sink) {
-  const auto client = net.actors().spawn(
+  auto client = net.actors().spawn(
       {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
       [options = std::move(options), &heads, &sink] {
         return std::make_unique<scheduler::SplitClient>(options, heads, sink);
