@@ -71,13 +71,13 @@ Status copy_whole(const std::string& from, const std::string& to) {
   if (!source) return file_error(from, "be opened");
   const Descriptor target(open_file(to, O_WRONLY | O_CREAT | O_TRUNC, kMode));
   if (!target) return file_error(to, "be created");
-  std::vector<char> piece(kPiece);
-  while (true) {
-    const ssize_t got = ::read(source.number(), piece.data(), piece.size());
+  std::vector<std::byte> piece(kPiece);
+  for (std::uint64_t offset = 0;; offset += piece.size()) {
+    const ssize_t got = read_all_at(source.number(), piece, offset);
     if (got == 0) return {};
-    if (got < 0 && errno == EINTR) continue;
     if (got < 0) return file_error(from, "be read");
-    const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
+    piece.resize(static_cast<std::size_t>(got));
+    const std::string_view bytes(reinterpret_cast<const char*>(piece.data()), piece.size());
     if (!write_all(target.number(), bytes)) return file_error(to, "be written");
   }
 }
