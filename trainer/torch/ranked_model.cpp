@@ -43,7 +43,7 @@ class RankedModel final : public Model {
     if (!begun) return pass(begun);
     shares_ = Shares::of(batch.rows, tables_.global_rows());
     const double mean = 1 / static_cast<double>(tables_.global_rows());
-    Status updated;
+    Result<bool> updated = true;
     std::string at_fault;
     auto loss = guard_torch([&] {
       const c10::InferenceMode no_autograd;
@@ -54,11 +54,11 @@ class RankedModel final : public Model {
     });
     tables_.end();
     if (!updated) return pass(updated);
-    if (loss && std::isfinite(*loss) && !finite_) {
-      return tl::unexpected<Error>(bad_update({batch, tables_.first_row()}, shape_));
-    }
     if (loss && !std::isfinite(*loss)) {
       return tl::unexpected<Error>(fault_of_all(batch, *loss, at_fault));
+    }
+    if (loss && !*updated) {
+      return tl::unexpected<Error>(bad_update({batch, tables_.first_row()}, shape_));
     }
     return loss;
   }
@@ -116,13 +116,14 @@ class RankedModel final : public Model {
   ///
   /// Sends the gradients that the tables wait for first and sums the network's gradients meanwhile;
   /// those sums are in flight while the tables are updated. The parts of an update are this rank's
-  /// shards, the replicas, then the blocks of the network. Sets `finite_`.
-  Status update(const Batch& batch, double& loss) {
+  /// shards, the replicas, then the blocks of the network. Returns whether all that this
+  /// rank updated is finite.
+  Result<bool> update(const Batch& batch, double& loss) {
     rate_ = learning_rate_at(spec_, batch.number);
     network_.begin_step(*rate_);
     tables_.start_gradients(network_.pooled_gradients(), network_.threads());
     const std::vector<Collective::Handle> sums = start_sums(loss);
-    if (auto came = tables_.wait_gradients(); !came) return came;
+    if (auto came = tables_.wait_gradients(); !came) return pass(came);
 
     const std::size_t shards = tables_.shards();
     const std::size_t tables = tables_.tables();
@@ -130,11 +131,11 @@ class RankedModel final : public Model {
     const auto sums_of = [&](std::size_t part) {
       return part < tables ? tables_.sums(part) : network_.sums(part - tables);
     };
-    finite_ = true;
+    std::atomic<bool> finite = true;
     const auto apply = [&](std::size_t part) {
       const bool good = part >= tables ? network_.update(part - tables)
                                        : tables_.apply(part, static_cast<float>(*rate_));
-      if (!good) finite_ = false;
+      if (!good) finite = false;
     };
     const bool clips = spec_.clip_norm > 0;
     std::vector<double> squares(parts);
@@ -150,20 +151,20 @@ class RankedModel final : public Model {
       finish(shard);
     });
     for (const Collective::Handle& sum : sums) {
-      if (auto summed = sum->wait(); !summed) return summed;
+      if (auto summed = sum->wait(); !summed) return pass(summed);
     }
     loss = take_sums();
-    if (auto summed = tables_.wait_replicas(); !summed) return summed;
+    if (auto summed = tables_.wait_replicas(); !summed) return pass(summed);
     for_each_task(network_.threads(), parts - shards,
                   [&](std::size_t part, int) { finish(shards + part); });
-    if (!clips) return {};
+    if (!clips) return finite.load();
     // The parts after the shards are the same on all ranks.
     const auto rest = squares.begin() + static_cast<std::ptrdiff_t>(shards);
     auto of_shards = sum_over_ranks(ranks_, std::accumulate(squares.begin(), rest, 0.0));
     if (!of_shards) return pass(of_shards);
     const double norm = std::sqrt(std::accumulate(rest, squares.end(), *of_shards));
     cut_and_apply(network_.threads(), parts, clip_factor(norm, spec_.clip_norm), sums_of, apply);
-    return {};
+    return finite.load();
   }
 
   /// Sums the gradients of the network and starts the sums over ranks, one part after the other.
@@ -212,10 +213,9 @@ class RankedModel final : public Model {
   const std::unique_ptr<EmbeddingTables> shards_;
   RankedTables tables_;
   DenseNetwork network_;
-  Shares shares_;                    // Of this rank's rows.
-  std::atomic<bool> finite_ = true;  // Whether all that the last step updated is finite.
-  LookupCounts of_all_;              // Sums over all ranks.
-  LookupCounts told_;                // This rank's counts that were sent to the others.
+  Shares shares_;        // Of this rank's rows.
+  LookupCounts of_all_;  // Sums over all ranks.
+  LookupCounts told_;    // This rank's counts that were sent to the others.
 };
 
 }  // namespace
