@@ -47,14 +47,14 @@ Status DecisionLogWriter::add(const Decision& decision) { return lines_.add(to_l
 Result<DecisionLog> parse_decision_log(std::string_view text, const std::string& name) {
   DecisionLog log;
   const auto read = [&log](std::string_view line, bool first) {
-    std::string problem = first ? check_version(line) : std::string();
     if (first) {
+      std::string problem = check_version(line);
       if (problem.empty()) problem = read_line(line, log.header);
       const bool fits = log.header.start.actors.size() == log.header.description.stages.size();
       return problem.empty() ? other_size(fits ? "" : "start.actors") : problem;
     }
     Decision decision;
-    problem = read_line(line, decision);
+    std::string problem = read_line(line, decision);
     if (!problem.empty()) return problem;
     log.decisions.push_back(std::move(decision));
     return other_size(misfit(log.decisions.back(), log.header.description));

@@ -2,11 +2,10 @@
 
 #include <sys/types.h>
 
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <utility>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 
 namespace forebay::tuner {
@@ -22,14 +21,11 @@ class LineLog {
   Status add(const std::string& line);
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  LineLog(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  LineLog(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
 
   std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;  // without a buffer
-  off_t bytes_ = 0;                         // of whole lines
+  Descriptor file_;  // that appends
+  off_t bytes_ = 0;  // of whole lines
 };
 
 }  // namespace forebay::tuner
