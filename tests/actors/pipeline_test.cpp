@@ -10,6 +10,7 @@
 
 #include "actors/quarantine.h"
 #include "core/base/random.h"
+#include "tests/actors/stage/growing_counters.h"
 #include "tests/support/columns.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/threads.h"
@@ -344,15 +345,7 @@ TEST_CASE("no counter of a stage falls while cuts move", "[actors][pipeline]") {
       REQUIRE(pipeline->stages().resize(1 + random.below(3), actors));
     }
     const std::vector<StageStats> now = pipeline->stages().stats();
-    for (std::size_t stage = 0; stage < now.size(); ++stage) {
-      const ActorTotals& a = before[stage].pool.totals;
-      const ActorTotals& b = now[stage].pool.totals;
-      REQUIRE(b.busy >= a.busy);
-      REQUIRE(b.cpu >= a.cpu);
-      REQUIRE(b.wait_input >= a.wait_input);
-      REQUIRE(b.wait_output >= a.wait_output);
-      REQUIRE(b.messages >= a.messages);
-    }
+    test::require_growing(before, now);
     before = now;
   });
 }

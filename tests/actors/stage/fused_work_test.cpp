@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/base/random.h"
+#include "tests/actors/stage/growing_counters.h"
 #include "tests/support/manual_clock.h"
 
 #include "tests/support/catch.h"
@@ -122,15 +123,7 @@ TEST_CASE("no counter of a stage ever falls", "[actors][fused_work]") {
     const FusedWork::Sums sums = fixture.work.sums();
     pass(5);  // The pools are read a little later.
     const auto now = fixture.attributed(sums);
-    for (std::size_t stage = 0; stage < 2; ++stage) {
-      const ActorTotals& a = before[stage].pool.totals;
-      const ActorTotals& b = now[stage].pool.totals;
-      REQUIRE(b.busy >= a.busy);
-      REQUIRE(b.cpu >= a.cpu);
-      REQUIRE(b.wait_input >= a.wait_input);
-      REQUIRE(b.messages >= a.messages);
-      REQUIRE(b.done.time >= a.done.time);
-    }
+    test::require_growing(before, now);
     // Not more than the actors worked, but for what a pool was read too late.
     const auto busy = now[0].pool.totals.busy + now[1].pool.totals.busy;
     REQUIRE(busy >= fixture.pool.busy - 20ms);
