@@ -102,8 +102,8 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
   PoolContext* context_ = nullptr;
 };
 
-// Gives each mailbox the bytes of about two splits: with fewer an actor waits now and then; with
-// more, splits go cold in the cache (tests/bench/README.md).
+// Gives each mailbox the bytes of about two splits at first: with fewer an actor waits now and then;
+// with more, splits go cold in the cache (tests/bench/README.md).
 StagePools::Options Pipeline::stage_options() {
   return {.inputs = {.dataset = options_.dataset,
                      .plan = options_.plan,
@@ -115,6 +115,7 @@ StagePools::Options Pipeline::stage_options() {
                         ? options_.actors
                         : std::vector<std::uint32_t>(options_.plan.stages().size(), 0),
           .mailbox_bytes = sizing_.sizes().usual_split,
+          .cpus = options_.cpus,
           .clock = options_.clock,
           .owner = *this,
           .groups = options_.groups};
@@ -279,6 +280,7 @@ void Pipeline::set_room(std::uint64_t bytes) {
 // a request.
 void Pipeline::settle() {
   settlements_([this] {
+    stages_.fit_queues();
     const auto waiting = batches_.view();
     const std::uint64_t actors = stages_.actors_wanted();
     const MemoryShares shares =
@@ -291,6 +293,7 @@ void Pipeline::settle() {
                       .prefetch = prefetch_,
                       .window_used = window_.used() + stages_.part_budget().used(),
                       .window_waiting = waiting_for_lower_,
+                      .deepened = stages_.deepened(),
                       .prefetch_used = waiting.bytes});
     window_.set_limit(shares.window);
     window_wanted_.store(shares.window_wanted, std::memory_order_relaxed);

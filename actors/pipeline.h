@@ -157,6 +157,8 @@ class Pipeline final : public BatchSource, StageOwner {
     const RowCounts* counts = nullptr;
     /// The threads that copy a large batch, the batch actor's included; see batch_threads().
     std::size_t batch_threads = 1;
+    /// That the process may use; 0: unknown (StagePools::Options::cpus).
+    double cpus = 0;
   };
 
   explicit Pipeline(Options options);

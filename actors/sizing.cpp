@@ -79,11 +79,12 @@ MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes,
       sizes.batch, std::min(prefetch, less(both, std::max(shares.window, demand.window_used))));
   // While splits wait for a slow one before them, others are made here in memory that is left over.
   // Other nodes have as many as keep them busy: more would only be further away.
-  const std::uint64_t waiting = demand.elsewhere == 0 ? demand.window_waiting : 0;
+  const std::uint64_t more =
+      demand.elsewhere == 0 ? demand.window_waiting + demand.deepened * sizes.usual_split : 0;
   const std::uint64_t taken = std::max({shares.prefetch, demand.prefetch, demand.prefetch_used});
   if (sizes.held == 0) {
-    shares.window_wanted += waiting;
-    shares.window += std::min(waiting, less(both, shares.window + taken));
+    shares.window_wanted += more;
+    shares.window += std::min(more, less(both, shares.window + taken));
   } else {
     shares.parts =
         std::min(window_for(demand.actors, demand.stages, sizes), less(shares.window, sizes.held));

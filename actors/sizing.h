@@ -47,6 +47,7 @@ struct MemoryDemand {
   std::uint64_t prefetch = 0;        ///< Wanted.
   std::uint64_t window_used = 0;     ///< Bytes of splits between issue and batch.
   std::uint64_t window_waiting = 0;  ///< Of those, of made splits that wait for a lower one.
+  std::uint64_t deepened = 0;        ///< Splits that may wait between stages beyond the usual ones.
   std::uint64_t prefetch_used = 0;   ///< Bytes of waiting batches.
 };
 
@@ -63,7 +64,7 @@ struct MemoryShares {
 /// Divides `room`, in bytes: reserves a split per actor and some more, and the prefetch that is
 /// wanted. If that does not fit, reduces prefetch first, then the window, but never below the least
 /// that a pipeline can run with. What is left beside both goes to the window, as far as splits wait
-/// in it for a lower one. Bytes still in use under earlier shares count until they are returned, so
+/// in it for a lower one, or more than usual may wait between stages. Bytes still in use under earlier shares count until they are returned, so
 /// that no share grows into them.
 MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes, const MemoryDemand& demand);
 

@@ -152,7 +152,8 @@ StagePools::StagePools(Options options)
       decode_(static_cast<std::size_t>(
           std::ranges::find(stages_, StageInfo::Kind::kDecode, &StageInfo::kind) -
           stages_.begin())),
-      parts_(options_.inputs.plan) {
+      parts_(options_.inputs.plan),
+      queues_(stages_.size(), options_.cpus) {
   FOREBAY_CHECK(options_.actors.size() == stages_.size());
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
     wanted_[stage] = options_.actors[stage];
@@ -307,6 +308,24 @@ std::uint64_t StagePools::bytes_of_actor(std::size_t first) const {
     bytes += options_.inputs.plan.actor_bytes(stages_[stage]);
   }
   return bytes;
+}
+
+void StagePools::fit_queues() {
+  const std::chrono::nanoseconds now = options_.clock.now();
+  if (!queues_.due(now)) return;
+  std::vector<PoolStats> pools;
+  pools.reserve(size());
+  for (const auto& pool : pools_) pools.push_back(pool->stats());
+  const std::vector<std::size_t> firsts = groups().firsts(size());
+  queues_.observe({.at = now,
+                   .cpu = thread_cpu_time(CLOCK_PROCESS_CPUTIME_ID),  // of all its threads
+                   .pools = pools,
+                   .firsts = firsts});
+  for (std::size_t stage = 1; stage < size(); ++stage) {
+    const std::size_t bytes = queues_.times(stage) * options_.mailbox_bytes;
+    if (bytes != pools[stage].mailbox_bytes) pools_[stage]->set_mailbox_bytes(bytes);
+  }
+  deepened_.store(queues_.deepened(), std::memory_order_relaxed);
 }
 
 void StagePools::cancel() {

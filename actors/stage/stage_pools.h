@@ -11,6 +11,7 @@
 #include "actors/stage/fused_work.h"
 #include "actors/stage/part_queue.h"
 #include "actors/stage/split.h"
+#include "actors/stage/stage_queues.h"
 #include "actors/stage/stage_worker.h"
 #include "actors/stage_groups.h"
 #include "actors/stage_list.h"
@@ -70,7 +71,8 @@ class StagePools {
   struct Options {
     StageInputs inputs;
     std::vector<std::uint32_t> actors;  ///< For each stage, at start(); equal within a group.
-    std::size_t mailbox_bytes = 0;      ///< Between two stages.
+    std::size_t mailbox_bytes = 0;      ///< Between two stages, usually; see fit_queues().
+    double cpus = 0;  ///< That this process may use; 0: unknown, and every mailbox stays as usual.
     const Clock& clock;
     StageOwner& owner;
     StageGroups groups = StageGroups::apart();  ///< At start().
@@ -105,6 +107,13 @@ class StagePools {
   /// time. kOverloaded: the owner has no memory for another actor's thread; kInvalid: 0 for the
   /// first stage, or for the one behind decode where splits have grains.
   Status resize(std::size_t stage, std::uint32_t actors);
+
+  /// Fits the mailboxes between stages to the bursts of their actors (QueueDepth). Call it often,
+  /// by one thread at a time; it acts ten times a second.
+  void fit_queues();
+  /// The splits that may wait between stages beyond the usual ones: an owner that bounds the splits
+  /// issues more by so many, if it has memory for them. Any thread.
+  std::uint64_t deepened() const { return deepened_.load(std::memory_order_relaxed); }
 
   /// Stops accepting splits; the actors end after the split they hold.
   void cancel();
@@ -159,6 +168,8 @@ class StagePools {
   std::vector<std::atomic<bool>> joined_;           // whether a stage is in the group before it
   const std::size_t decode_;                        // the stage
   PartQueue parts_;
+  StageQueues queues_;
+  std::atomic<std::uint64_t> deepened_{0};
   std::unique_ptr<StagePool<Split>> begin_;  // null unless the dataset is in a store
   std::vector<std::unique_ptr<StagePool<Split>>> pools_;
 };

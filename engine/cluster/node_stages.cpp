@@ -49,6 +49,7 @@ NodeStages::NodeStages(Options options)
                           .buffers = memory_->pool},
                .actors = options_.run.first_actors(),
                .mailbox_bytes = sizing_.sizes().usual_split,
+               .cpus = options_.cpus,
                .clock = options_.run.clock(),
                .owner = *this,
                .groups = options_.run.groups()}) {
@@ -165,7 +166,8 @@ bool NodeStages::has_room_for(std::uint64_t threads, std::uint64_t children) con
 std::uint64_t NodeStages::held_split_bytes() const { return bytes_of_split(sizing_.sizes()); }
 
 // A split that is made in parts keeps many actors busy.
-void NodeStages::sample_busy() {
+void NodeStages::watch() {
+  stages_.fit_queues();
   constexpr double kNew = 0.2;  // weight of a sample
   const std::uint64_t enough = std::min<std::uint64_t>(stages_.actors_wanted(), slots() / 2);
   const double now = fed_ && in_work() >= enough ? 1 : 0;
@@ -186,7 +188,7 @@ std::size_t NodeStages::slots() const {
   const std::uint64_t room = options_.room > taken ? options_.room - taken : 0;
   // Of splits that are made in parts the stages work on a few, however many actors they have.
   const std::uint64_t in_work =
-      sizes.held > 0 ? sizes.splits_held : actors + stages_.size() + on_the_way();
+      sizes.held > 0 ? sizes.splits_held : actors + stages_.size() + stages_.deepened() + on_the_way();
   return std::clamp<std::uint64_t>(room / bytes_of_split(sizes), 1, in_work + waiting_);
 }
 

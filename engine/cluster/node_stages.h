@@ -38,6 +38,7 @@ class NodeStages final : StageOwner {
     std::function<void(std::uint64_t number, Frames)> done;
     std::function<void(const Error&)> failed;  ///< Called on the failing actor's thread.
     std::uint64_t opening = 0;  ///< Of the job on this node; tells its stages from others.
+    double cpus = 0;            ///< StagePools::Options::cpus.
   };
 
   explicit NodeStages(Options options);
@@ -84,9 +85,9 @@ class NodeStages final : StageOwner {
   std::uint64_t held_split_bytes() const;
   std::uint64_t splits_per_epoch() const { return order_.num_splits(); }
 
-  /// Samples whether the actors have as many splits as they can work on. Call it a few times a
-  /// second, from one thread.
-  void sample_busy();
+  /// Samples whether the actors have as many splits as they can work on, and fits the queues between
+  /// them. Call it a few times a second, from one thread.
+  void watch();
   /// The share of the last samples in which they had, 0 to 1.
   double busy() const { return busy_.load(std::memory_order_relaxed); }
 

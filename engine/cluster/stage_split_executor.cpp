@@ -66,7 +66,8 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
           [this, opening](const Error& error) {
             static_cast<void>(worker_.tell(failure(opening, error)));
           },
-      .opening = opening});
+      .opening = opening,
+      .cpus = static_cast<double>(options_.place.cpus)});
   // "auto" begins without compression.
   const auto compression = value_in(kCompressionNames, (*job)->job().cluster.compress);
   stages->set_compression(compression.value_or(Compression::kNone));
@@ -154,7 +155,7 @@ scheduler::SplitExecutor::Load StageSplitExecutor::load() {
   const double cpu = process_cpu_seconds();
   Load load{.busy_cpus = 0, .memory_bytes = resident_bytes()};
   if (const Job opened = running()) {
-    opened->stages->sample_busy();
+    opened->stages->watch();
     load.could_make = opened->stages->could_make();
     load.busy = opened->stages->busy();
   }

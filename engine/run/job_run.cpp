@@ -334,7 +334,8 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
       .share = share_,
       .lists_once = lists_once_,
       .counts = remaining_ ? &*remaining_ : nullptr,
-      .batch_threads = batch_threads(job_.pipeline.cpus)});
+      .batch_threads = batch_threads(job_.pipeline.cpus),
+      .cpus = static_cast<double>(job_.pipeline.cpus)});
   source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);
   source_->tell_given(sharing.on_given);
   where_ = sharing.where;

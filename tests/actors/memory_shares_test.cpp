@@ -55,6 +55,20 @@ TEST_CASE("the window holds as many splits made in parts as are wanted",
   CHECK(share_memory(room, sizes, demand).parts == 20 * kMiB);
 }
 
+TEST_CASE("splits that may wait between stages widen the window in memory that is left",
+          "[actors][memory_shares]") {
+  MemoryDemand demand{
+      .actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB, .deepened = 7};
+  const std::uint64_t room = room_for_buffers(100 * kMiB, 4);
+  CHECK(share_memory(room, kSizes, demand).window == 34 * kMiB);  // 20 MiB and 7 splits of 2
+  CHECK(share_memory(room, kSizes, demand).prefetch == 10 * kMiB);
+  const std::uint64_t less = room_for_buffers(40 * kMiB, 4);
+  CHECK(share_memory(less, kSizes, demand).window == 25 * kMiB);  // 40 without 10, 4 and 1
+  CHECK(share_memory(less, kSizes, demand).window_wanted == 34 * kMiB);
+  demand.elsewhere = 2;  // workers have splits of their own
+  CHECK(share_memory(room, kSizes, demand).window == 24 * kMiB);
+}
+
 TEST_CASE("splits that wait for a slow one give up their room to others where memory is left",
           "[actors][memory_shares]") {
   MemoryDemand demand{.actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB};

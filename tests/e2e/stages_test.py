@@ -1,5 +1,6 @@
 """Stages that the job names: actors, counters and a place in the tuner's decisions of their own, and the same batches."""
 import json
+import signal
 
 from support.cluster import Cluster, ClusterScenario
 from support.harness import Running, main
@@ -57,6 +58,26 @@ class Stages(Scraped, ClusterScenario):
         self.assertEqual(list(result["allocation"]), stages)
         whole = self.whole(job)
         self.assertEqual(self.assert_done(whole.run("ingest", "--json"))["order_digest"], result["order_digest"])
+
+    def capacity(self, job, enough):
+        """The bytes that may wait before each stage, as soon as those before `dear` are enough."""
+        def asked():
+            found = Running(["status", "--dir", job.folder, "--json"], job.folder).wait(30)
+            stages = found.json["stages"] if found.status == 0 else []
+            return {stage["name"]: stage["queue_capacity_bytes"] for stage in stages if "queue_capacity_bytes" in stage}
+        self.wait_until(lambda: enough(asked()), 60)
+        return asked()
+
+    def test_more_may_wait_before_a_stage_that_works_in_bursts_and_there_alone(self):
+        job = self.cut(cheap=10, dear=300, epochs=400, tuner={"mode": "off"})
+        job.tables["transform"][-1]["function"] = "waits_in_turns"
+        job.change()
+        running = job.start("ingest", "--json", "--set", "pipeline.fuse=false")
+        self.addCleanup(lambda: running.process.returncode is None and running.signal(9))
+        found = self.capacity(job, lambda bytes_of: bytes_of and bytes_of["dear"] >= 8 * bytes_of["decode"])
+        self.assertEqual({found[stage] for stage in ("shuffle", "transform", "cheap")}, {found["decode"]}, found)
+        running.signal(signal.SIGINT)
+        self.assertEqual(running.wait().status, 130)
 
     def test_stages_are_fused_as_the_job_says_and_no_batch_changes(self):
         job = self.cut(cheap=1, dear=1, epochs=1)

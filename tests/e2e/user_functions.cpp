@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -77,6 +78,12 @@ void work(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
 
 /// Takes as many milliseconds a call as `params` says, without a CPU.
 FOREBAY_UDF(waits) { work(std::stoi(std::string(call.params()))); }
+
+/// Takes as many milliseconds as `params` says at every 16th call, and no time at the others.
+FOREBAY_UDF(waits_in_turns) {
+  static std::atomic<int> calls{0};
+  if (calls++ % 16 == 0) work(std::stoi(std::string(call.params())));
+}
 
 /// Leaks half a MiB a call, which takes as many milliseconds as `params` says.
 FOREBAY_UDF(leaks) {
