@@ -102,8 +102,8 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
   PoolContext* context_ = nullptr;
 };
 
-// Gives each mailbox the bytes of about two splits at first: with fewer an actor waits now and then;
-// with more, splits go cold in the cache (tests/bench/README.md).
+// Gives each mailbox the bytes of about two splits at first: with fewer an actor waits now and
+// then; with more, splits go cold in the cache (tests/bench/README.md).
 StagePools::Options Pipeline::stage_options() {
   return {.inputs = {.dataset = options_.dataset,
                      .plan = options_.plan,

@@ -64,8 +64,8 @@ struct MemoryShares {
 /// Divides `room`, in bytes: reserves a split per actor and some more, and the prefetch that is
 /// wanted. If that does not fit, reduces prefetch first, then the window, but never below the least
 /// that a pipeline can run with. What is left beside both goes to the window, as far as splits wait
-/// in it for a lower one, or more than usual may wait between stages. Bytes still in use under earlier shares count until they are returned, so
-/// that no share grows into them.
+/// in it for a lower one, or more than usual may wait between stages. Bytes still in use under
+/// earlier shares count until they are returned, so that no share grows into them.
 MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes, const MemoryDemand& demand);
 
 /// Memory of the threads of `actors` actors and of the kOtherActors.

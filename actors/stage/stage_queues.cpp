@@ -69,14 +69,13 @@ void StageQueues::observe(const Reading& reading) {
     const ActorTotals& producers = reading.pools[from].totals;
     const ActorTotals& consumers = reading.pools[to].totals;
     depths[to] = depths_[to];
-    depths[to].observe(
-        {.seconds = seconds,
-         .blocked = share(producers.wait_output - last_[from].wait_output,
-                          alive(producers) - alive(last_[from])),
-         .starved = share(consumers.wait_input - last_[to].wait_input,
-                          alive(consumers) - alive(last_[to])),
-         .idle_cpus = idle,
-         .fill = fill_of(reading.pools[to])});
+    depths[to].observe({.seconds = seconds,
+                        .blocked = share(producers.wait_output - last_[from].wait_output,
+                                         alive(producers) - alive(last_[from])),
+                        .starved = share(consumers.wait_input - last_[to].wait_input,
+                                         alive(consumers) - alive(last_[to])),
+                        .idle_cpus = idle,
+                        .fill = fill_of(reading.pools[to])});
   }
   depths_ = std::move(depths);
   for (std::size_t i = 0; i < last_.size(); ++i) last_[i] = reading.pools[i].totals;

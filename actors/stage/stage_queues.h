@@ -40,9 +40,9 @@ class QueueDepth {
   double blocked_ = 0;  // means, older intervals fading
   double starved_ = 0;
   double idle_cpus_ = 0;
-  double seconds_ = 0;       // since times_ changed
-  double most_filled_ = 0;   // since then
-  double saturated_ = 0;     // seconds in which no CPU was idle
+  double seconds_ = 0;      // since times_ changed
+  double most_filled_ = 0;  // since then
+  double saturated_ = 0;    // seconds in which no CPU was idle
 };
 
 /// The depths of the mailboxes between a job's stages, by how the pools' actors wait. A value.

@@ -85,8 +85,8 @@ class NodeStages final : StageOwner {
   std::uint64_t held_split_bytes() const;
   std::uint64_t splits_per_epoch() const { return order_.num_splits(); }
 
-  /// Samples whether the actors have as many splits as they can work on, and fits the queues between
-  /// them. Call it a few times a second, from one thread.
+  /// Samples whether the actors have as many splits as they can work on, and fits the queues
+  /// between them. Call it a few times a second, from one thread.
   void watch();
   /// The share of the last samples in which they had, 0 to 1.
   double busy() const { return busy_.load(std::memory_order_relaxed); }

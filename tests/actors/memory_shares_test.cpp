@@ -57,8 +57,7 @@ TEST_CASE("the window holds as many splits made in parts as are wanted",
 
 TEST_CASE("splits that may wait between stages widen the window in memory that is left",
           "[actors][memory_shares]") {
-  MemoryDemand demand{
-      .actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB, .deepened = 7};
+  MemoryDemand demand{.actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB, .deepened = 7};
   const std::uint64_t room = room_for_buffers(100 * kMiB, 4);
   CHECK(share_memory(room, kSizes, demand).window == 34 * kMiB);  // 20 MiB and 7 splits of 2
   CHECK(share_memory(room, kSizes, demand).prefetch == 10 * kMiB);

@@ -120,7 +120,9 @@ Proposal CutPolicy::decide(const Observation& observed) {
   const Joins stand = joins_of(description_, seen.allocation());
   if (waits_for_cuts(stand)) return *last_;
   std::optional<CutTrial> ended;
+  const bool tried = search_.trial().has_value();
   if (stand == search_.joins()) ended = search_.add(interval_of(seen));
+  if (!tried && search_.trial()) before_trial_ = seen.allocation();
   use_policy_for(search_.joins());
   Proposal proposal = whole(inner_->decide(regrouped(description_, seen, joins_)));
   if (search_.trial()) {
@@ -128,6 +130,8 @@ Proposal CutPolicy::decide(const Observation& observed) {
         "tries stages in groups " + names_of_groups(description_, joins_) + ": " + proposal.reason;
   }
   if (ended) proposal.beliefs.outcome = words_of(*ended, description_);
+  // The trial's actors suited other cuts, and were a first plan.
+  if (ended && !ended->kept && before_trial_) proposal.allocation = *before_trial_;
   last_ = proposal;
   return proposal;
 }

@@ -19,8 +19,9 @@ namespace forebay::tuner {
 /// A CutSearch says where the cuts lie; another policy, one for each set of cuts that was in use,
 /// sees each group as one stage and sets the numbers of actors. Observations and proposals are of
 /// all stages; one that is joined has 0 actors. Begins with the cuts that stand, or with those of
-/// an earlier run. If the cuts that stand are not those that were proposed, for which memory may
-/// lack, goes on from the ones that stand after a few periods.
+/// an earlier run. After a trial that failed goes back to the allocation before it. If the cuts
+/// that stand are not those that were proposed, for which memory may lack, goes on from the ones
+/// that stand after a few periods.
 class CutPolicy final : public Policy {
  public:
   /// Makes the policy for a description of groups.
@@ -49,6 +50,7 @@ class CutPolicy final : public Policy {
   std::unique_ptr<Policy> inner_;
   std::map<Joins, std::string> states_;  // learned by earlier policies
   std::optional<Proposal> last_;
+  std::optional<Allocation> before_trial_;
   int late_ = 0;           // periods in which the cuts that were proposed did not stand
   bool restored_ = false;  // the cuts are those of an earlier run
 };

@@ -20,6 +20,7 @@ constexpr double kOtherWaiting = 0.2;  // difference of the shares from which a 
 constexpr double kAlike = 0.5;         // difference up to which a join may pay
 constexpr double kChanged = 0.25;      // of the rate, that means other work
 constexpr int kRest = 30;              // intervals
+constexpr double kMostLost = 0.05;     // of the rate, that trials may cost
 constexpr int kLongestRest = 480;
 
 double difference(const CutInterval& seen, std::size_t stage) {
@@ -64,10 +65,16 @@ bool CutSearch::still_grows() const {
 std::optional<CutTrial> CutSearch::add(const CutInterval& seen) {
   if (++intervals_ > 1) rates_.push_back(seen.splits_per_second);
   if (rates_.size() > kKept) rates_.pop_front();
+  count_loss(seen.splits_per_second);
   if (trial_) return judge();
   watch_rest();
   if (!seen.fed && !still_grows()) consider(seen);
   return std::nullopt;
+}
+
+void CutSearch::count_loss(double splits_per_second) {
+  if (trial_) lost_ += std::max(0.0, 1 - splits_per_second / trial_->rate_before);
+  lost_ = std::max(0.0, lost_ - kMostLost);
 }
 
 std::optional<CutTrial> CutSearch::judge() {
@@ -128,7 +135,7 @@ void CutSearch::watch_rest() {
   const bool measured = rates_.size() >= kMeasured;
   const double rate = measured ? mean_of_last(kMeasured) : rest_rate_;
   const bool changed = std::abs(rate - rest_rate_) > kChanged * rest_rate_;
-  if (!changed && rested_ < rest_) return;
+  if (lost_ > 0 || (!changed && rested_ < rest_)) return;
   rest_ = changed ? kRest : std::min(2 * rest_, kLongestRest);
   rested_ = 0;
   failed_.assign(failed_.size(), false);

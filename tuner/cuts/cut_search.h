@@ -39,7 +39,8 @@ struct CutTrial {
 /// are the limit. One cut is moved at a time, and only once the rate no longer grows under the
 /// present ones. A trial stays if its rate is clearly higher; it ends early if it is clearly lower.
 /// A move that has failed is tried again after a rest, which doubles with each failure, or when the
-/// rate has changed for good. Nothing is tried while the trainer is fed. Pure; a value.
+/// rate has changed for good; but never before what all trials lost is at most a twentieth of what
+/// would have been made since. Nothing is tried while the trainer is fed. Pure; a value.
 class CutSearch {
  public:
   /// `may_join`: for each stage, whether it may join the one before.
@@ -65,6 +66,7 @@ class CutSearch {
   void consider(const CutInterval& seen);
   std::optional<std::size_t> next_cut(const CutInterval& seen) const;
   std::optional<std::size_t> next_join(const CutInterval& seen) const;
+  void count_loss(double splits_per_second);
   void watch_rest();
   void restart();
 
@@ -77,6 +79,7 @@ class CutSearch {
   int rested_ = 0;            // intervals since the last failure
   int rest_;
   double rest_rate_ = 0;  // 0: not known
+  double lost_ = 0;       // intervals' worth of splits, by trials, less what has paid for it
 };
 
 }  // namespace forebay::tuner

@@ -13,6 +13,7 @@ constexpr double kRaised = 1.3;   // times the rate seen, to which a limit is ra
 constexpr double kRateExceeded = 0.03;  // a rate this far above a limit shows that it is gone
 constexpr double kRateMissed = 0.9;     // less than this share of rate and actors: no limit
 constexpr double kSaturated = 0.9;      // share of busy time from which a limit binds
+constexpr double kAlone = 1.5;          // actors up to which there is one
 
 bool saturated(const StageObservation& stage) {
   return stage.working_seconds > kSaturated * (stage.working_seconds + stage.input_wait_seconds +
@@ -20,6 +21,10 @@ bool saturated(const StageObservation& stage) {
 }
 
 }  // namespace
+
+bool RateLimit::is_shared(const Served& served) { return served.actors > kAlone; }
+
+bool RateLimit::binds_several() const { return shared_ > 0 && rate_ > kRateMissed * shared_; }
 
 bool RateLimit::waited(const Served& served, double intrinsic) {
   return served.wall > intrinsic * (1 + kRateWait);
@@ -41,7 +46,7 @@ bool RateLimit::refuted_by(const StageObservation& stage, const Served& served) 
   const bool missed = limit_ > 0 && saturated(stage) && (fewer || more);
   missed_ = missed ? missed_ + served.seconds : 0;
   if (!missed || missed_ < served.wall) return false;
-  limit_ = 0;
+  limit_ = shared_ = 0;
   return true;
 }
 
@@ -54,12 +59,14 @@ void RateLimit::learn(const StageObservation& stage, const Served& served, doubl
     // value.
     const bool deep = served.wall > intrinsic * (1 + kDeepWait);
     limit_ = deep || limit_ > shown * (1 + kDeepWait) ? shown : std::max(shown, limit_);
+    if (is_shared(served)) shared_ = limit_;
     actors_ = served.actors;
     seconds_ = served.wall;
   } else if (rate_ > limit_ * (1 + kRateExceeded)) {
     // What long splits wait for shows late: their limit is raised step by step.
     const bool late = limit_ > 0 && served.wall > served.seconds;
     limit_ = late ? rate_ * kRaised : 0;
+    if (!late) shared_ = 0;
   }
 }
 

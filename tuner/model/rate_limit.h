@@ -30,11 +30,16 @@ class RateLimit {
 
   /// Splits/s; 0: no limit was seen.
   double value() const { return limit_; }
+  /// Whether several actors showed the limit, and the rate is still about what they had.
+  bool binds_several() const;
+  /// Whether more than one actor waited for what these splits waited for.
+  static bool is_shared(const Served& served);
   /// Whether splits that take `intrinsic` seconds on their own waited for a limit.
   static bool waited(const Served& served, double intrinsic);
 
  private:
   double limit_ = 0;
+  double shared_ = 0;     // the same, as several actors last showed it
   double actors_ = 0;     // with which the limit was seen
   double seconds_ = 0;    // of a split at that time
   double rate_ = 0;       // splits/s, over about the time of one

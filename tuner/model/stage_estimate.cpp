@@ -83,10 +83,13 @@ double StageEstimate::intrinsic_seconds(const StageObservation& stage, const Ser
 }
 
 // Adds an interval. Whether splits have waited long for some time though actors were idle: then
-// they wait for their own answers, since a limit leaves no actor idle.
+// they wait for their own answers, since a limit leaves no actor idle. What a single actor waits
+// for may be either; to take it for answers costs a second actor, and to take it for a limit the
+// rate.
 bool StageEstimate::lacks_explanation(const StageObservation& stage, const Served& served) {
   const bool waited = served.wall * cpu_share_ > kLongWait * cpu_;
-  const bool idle = stage.busy_share() < kIdle;
+  const bool idle =
+      stage.busy_share() < kIdle || (!RateLimit::is_shared(served) && !limit_.binds_several());
   unexplained_ = waited && idle && stage.actors > 0 ? unexplained_ + served.seconds : 0;
   return unexplained_ >= kUnexplainedIntervals * served.seconds &&
          unexplained_ >= kUnexplainedServices * served.wall;

@@ -108,6 +108,14 @@ TEST_CASE("a cut on trial begins with actors in proportion to the stages' times"
   }
 }
 
+TEST_CASE("after cuts that failed, the actors are those from before the trial", "[tuner][cuts]") {
+  const auto policy = cut_policy();
+  const Proposal first = policy->decide(seen_with({4, 0, 0}));
+  Proposal tried = until(*policy, first, "tries stages in groups load, decode+shuffle: ");
+  tried.allocation.actors = {1, 1, 0};  // to which the policy inside moved meanwhile
+  CHECK(until(*policy, tried, "stays", 5).allocation.actors == Counts{4, 0, 0});
+}
+
 TEST_CASE("splits that wait for a CPU together do not keep stages together", "[tuner][cuts]") {
   const auto policy = cut_policy();
   Proposal proposal{.allocation = {{4, 0, 0}, 1}};

@@ -68,6 +68,19 @@ TEST_CASE("cuts that bring nothing go back, and are tried again after a rest or 
   SECTION("a rate that has changed for good") { CHECK(until_trial(search, waiting(5)) <= 5); }
 }
 
+TEST_CASE("what has failed is not tried again before its loss is a twentieth of the rate since",
+          "[tuner][cuts]") {
+  CutSearch search(kMay, kMay);
+  until_trial(search, waiting(10));
+  CHECK_FALSE(until_verdict(search, waiting(4)).kept);  // three intervals at four tenths
+  // 1.8 intervals less 0.05 for each of the three: 33 more, though the work seems to change.
+  for (int i = 0; i < 32; ++i) {
+    search.add(waiting(i % 8 < 4 ? 10 : 5));
+    CHECK_FALSE(search.trial());
+  }
+  CHECK(until_trial(search, waiting(5)) <= 5);
+}
+
 TEST_CASE("a trial that costs a tenth of the rate ends after two intervals", "[tuner][cuts]") {
   CutSearch search(kMay, kMay);
   until_trial(search, waiting(10));

@@ -75,6 +75,26 @@ TEST_CASE("splits that wait long though actors are idle wait for no limit", "[tu
   }
 }
 
+TEST_CASE("what a single actor waits for is no limit, unless several had the same rate",
+          "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(1, 20, 0.1, 0.5), 2);
+  SECTION("no limit was known") {
+    for (int i = 0; i < 4; ++i) stage.observe(interval(1, 4, 0.5, 0.1), 2);
+    CHECK(stage.mean().max_rate == 0);
+    CHECK(stage.mean().seconds == Approx(0.5).epsilon(0.05));
+  }
+  SECTION("four actors had 2/s, too") {
+    for (int i = 0; i < 12; ++i) stage.observe(interval(4, 4, 2, 0.025), 2);
+    for (int i = 0; i < 4; ++i) stage.observe(interval(1, 4, 0.5, 0.1), 2);
+    CHECK(stage.mean().max_rate == Approx(2).epsilon(0.05));
+    SECTION("but now one has less") {
+      for (int i = 0; i < 4; ++i) stage.observe(interval(1, 1, 2, 0.025), 2);
+      CHECK(stage.mean().max_rate == 0);
+    }
+  }
+}
+
 TEST_CASE("a rate above the limit shows that the limit has gone", "[tuner][model]") {
   StageEstimate stage;
   stage.observe(interval(1, 20, 0.1, 0.5), 2);
