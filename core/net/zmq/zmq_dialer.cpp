@@ -109,7 +109,6 @@ bool ZmqDialer::accepted(std::size_t lane) {
   if (!accepted_[0] || !accepted_[1]) return false;
   refused_.clear();
   closed_early_ = 0;
-  zmq_socket_monitor((*sockets_)[0].socket.handle(), nullptr, 0);
   monitor_.reset();
   return true;
 }

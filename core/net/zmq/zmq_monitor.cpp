@@ -6,12 +6,14 @@ namespace forebay {
 
 ZmqMonitor::ZmqMonitor(zmq::context_t& context, zmq::socket_t& watched, const std::string& name,
                        int events)
-    : socket_(context, zmq::socket_type::pair) {
+    : watched_(watched.handle()), socket_(context, zmq::socket_type::pair) {
   const std::string address = "inproc://" + name;
   if (zmq_socket_monitor(watched.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   socket_.socket.set(zmq::sockopt::linger, 0);
   socket_.socket.connect(address);
 }
+
+ZmqMonitor::~ZmqMonitor() { zmq_socket_monitor(watched_, nullptr, 0); }
 
 std::optional<MonitorEvent> ZmqMonitor::next() {
   Parts parts;
