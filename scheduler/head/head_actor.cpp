@@ -67,6 +67,7 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
   if (!same_job) {
     leases_ = LeaseTable(options_.lease);
     usual_ = {};
+    lowest_ = {};
     members_.forget_job();
   }
   leases_.reopen(*wanted, state().finished(), context.clock().now());

@@ -89,6 +89,9 @@ class HeadActor final
   void lease_to(Member& member, std::uint64_t count, Context& context);
   bool may_lease();
   void reissue_straggler(Context& context);
+  void judge(std::uint64_t split, const LeaseTable::Ended& ended, Context& context);
+  void let_hold_less(Member& member, std::vector<std::uint64_t> held, Context& context);
+  bool may_say_late(Member& member, Time now) const;
 
   Status remove(const Members::Loss& loss, Context& context);
   void refuse(Member& member, const std::string& why, Context& context);
@@ -104,6 +107,7 @@ class HeadActor final
   Members members_;
   LeaseTable leases_;
   UsualTime usual_;
+  LowestWatch lowest_;
   SplitClientRef split_client_;
   std::string split_client_address_;
   std::optional<Time> split_client_gone_since_;  // Set while an open job has no split client.

@@ -29,6 +29,7 @@ Status HeadActor::on(const Issue& issue, Context& context) {
     const bool known = split >= state().num_splits() || state().finished().contains(split);
     if (!known && leases_.num_missing() < LeaseTable::kMostIssued) leases_.issue(split);
   }
+  lowest_.look(leases_, context.clock().now());
   lease_out(context);
   return {};
 }
@@ -40,6 +41,7 @@ Status HeadActor::on(const Arrived& arrived, Context& context) {
     const auto ended = leases_.arrived(split, now);
     if (!ended) continue;
     if (ended->took) usual_.saw(*ended->took);
+    judge(split, *ended, context);
     // Two workers had this split, and one of them works in vain. Its next heartbeat would show
     // that, too, but this stops it earlier.
     if (ended->holders.size() < 2) continue;
@@ -50,8 +52,56 @@ Status HeadActor::on(const Arrived& arrived, Context& context) {
       }
     }
   }
+  lowest_.look(leases_, now);
   lease_out(context);
   return {};
+}
+
+// A split that all waited for took much longer than such splits usually do.
+void HeadActor::judge(std::uint64_t split, const LeaseTable::Ended& ended, Context& context) {
+  constexpr Time kNotice = std::chrono::milliseconds(100);
+  const Time now = context.clock().now();
+  const bool we_slept = now - last_tick_ > lost_after_ / 2;
+  // Of two holders, the first was found to be late before.
+  if (ended.holders.size() != 1 || we_slept) return;
+  Member* member = members_.find(ended.holders.front());
+  if (member == nullptr) return;
+  const auto waited = lowest_.waited_for(split, now);
+  const auto usual = lowest_.usual.median();
+  if (waited) lowest_.usual.saw(*waited);
+  const bool late = waited && usual && *waited > kNotice &&
+                    in_seconds(*waited) > options_.straggler.times_usual * in_seconds(*usual);
+  if (!late) return member->allowance.in_time();
+  const std::uint64_t holder = member->node.incarnation;
+  if (others_idle(holder, leases_, members_)) {
+    let_hold_less(*member, leases_.leases_of(holder), context);
+  }
+}
+
+// What the member holds beside a late split, above its new allowance, is leased to others at once.
+void HeadActor::let_hold_less(Member& member, std::vector<std::uint64_t> held, Context& context) {
+  const Time now = context.clock().now();
+  const std::uint64_t holder = member.node.incarnation;
+  member.allowance.late(held.size(), now);
+  const std::uint64_t most = member.allowance.most(now);
+  if (may_say_late(member, now)) {
+    say("worker " + member.node.name + " keeps the others waiting; it gets " +
+        (most == 0 ? "no splits for a while"
+                   : "at most " + std::to_string(most) + " splits at a time"));
+  }
+  if (held.size() <= most) return;
+  held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(most));
+  for (const std::uint64_t split : held) {
+    issued_again_ += leases_.give_back(holder, split) ? 1 : 0;
+  }
+  static_cast<void>(context.tell(member.worker, Revoke{holder, held}));
+}
+
+bool HeadActor::may_say_late(Member& member, Time now) const {
+  constexpr Time kPause = std::chrono::seconds(10);
+  if (member.said_late != Time::min() && now - member.said_late < kPause) return false;
+  member.said_late = now;
+  return true;
 }
 
 Status HeadActor::on(const Finished& finished, Context&) {
@@ -67,7 +117,8 @@ bool HeadActor::may_lease() {
 
 void HeadActor::lease_out(Context& context) {
   if (!may_lease()) return;
-  for (const Share& share : share_out(options_.placement, members_, leases_)) {
+  for (const Share& share :
+       share_out(options_.placement, members_, leases_, context.clock().now())) {
     lease_to(*members_.find(share.node), share.count, context);
   }
 }
@@ -87,16 +138,24 @@ void HeadActor::reissue_straggler(Context& context) {
   if (!split_client_is_there() || !store_error_.empty()) return;
   const Time now = context.clock().now();
   const auto second = second_lease(options_.straggler, usual_, leases_, members_, now);
-  if (!second || !leases_.lease_again(second->other, second->split, now)) return;
+  if (!second) return;
+  const bool all_wait = others_idle(second->late, leases_, members_);
+  if (!leases_.lease_again(second->other, second->split, now)) return;
   const Member& fastest = *members_.find(second->other);
   if (!context.tell(fastest.worker, Lease{second->other, {second->split}, {second->split}})) {
     leases_.give_back(second->other, second->split);
     return;
   }
   ++issued_again_;
-  const Member* late = members_.find(second->late);
-  say("worker " + (late == nullptr ? std::string("?") : late->node.name) + " is late with split " +
-      std::to_string(second->split) + "; worker " + fastest.node.name + " makes it, too");
+  Member* late = members_.find(second->late);
+  if (late != nullptr && may_say_late(*late, now)) {
+    say("worker " + late->node.name + " is late with split " + std::to_string(second->split) +
+        "; worker " + fastest.node.name + " makes it, too");
+  }
+  if (late == nullptr || !all_wait) return;
+  std::vector<std::uint64_t> others = leases_.leases_of(second->late);
+  std::erase(others, second->split);
+  let_hold_less(*late, std::move(others), context);
 }
 
 }  // namespace forebay::scheduler

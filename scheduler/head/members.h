@@ -8,6 +8,7 @@
 
 #include "core/base/result.h"
 #include "scheduler/cluster_status.h"
+#include "scheduler/head/lease_allowance.h"
 #include "scheduler/protocol.h"
 
 namespace forebay::scheduler {
@@ -52,6 +53,8 @@ struct Member {
   /// Until its next heartbeat, because its mailbox was full or it gave splits back.
   bool blocked = false;
   bool gone = false;  ///< Its connection has ended for good; it must join again.
+  LeaseAllowance allowance;
+  Time said_late = Time::min();  ///< When the user was last told that it is late.
 
   bool may_be_leased() const { return node.state == State::kPrepared && !blocked && !gone; }
 };

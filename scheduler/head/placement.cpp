@@ -92,13 +92,13 @@ std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacit
 }
 
 std::vector<Share> share_out(PlacementPolicy policy, const Members& members,
-                             const LeaseTable& leases) {
+                             const LeaseTable& leases, std::chrono::nanoseconds now) {
   std::vector<NodeCapacity> capacities;
   capacities.reserve(members.all().size());
   for (const auto& [incarnation, member] : members.all()) {
     if (!member.may_be_leased()) continue;
     capacities.push_back({.node = incarnation,
-                          .capacity = member.node.capacity,
+                          .capacity = std::min(member.node.capacity, member.allowance.most(now)),
                           .used = leases.num_leases(incarnation),
                           .distance = member.distance});
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -49,6 +50,6 @@ std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacit
                              std::uint64_t count);
 /// Distributes the waiting splits of `leases` over the members that may be leased splits.
 std::vector<Share> share_out(PlacementPolicy policy, const Members& members,
-                             const LeaseTable& leases);
+                             const LeaseTable& leases, std::chrono::nanoseconds now);
 
 }  // namespace forebay::scheduler

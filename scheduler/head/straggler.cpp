@@ -21,6 +21,27 @@ std::optional<std::chrono::nanoseconds> StragglerRule::patience(const UsualTime&
   return std::max(at_least, std::chrono::duration_cast<std::chrono::nanoseconds>(many));
 }
 
+bool others_idle(std::uint64_t holder, const LeaseTable& leases, const Members& members) {
+  if (leases.num_waiting() > 0) return false;
+  return std::ranges::any_of(members.all(), [&](const auto& each) {
+    const auto& [incarnation, member] = each;
+    return incarnation != holder && member.may_be_leased() && member.node.capacity > 0 &&
+           leases.num_leases(incarnation) == 0;
+  });
+}
+
+void LowestWatch::look(const LeaseTable& leases, Time now) {
+  const auto lowest = leases.lowest();
+  const std::optional<std::uint64_t> split = lowest ? std::optional(lowest->split) : std::nullopt;
+  if (split == split_) return;
+  split_ = split;
+  since_ = now;
+}
+
+std::optional<LowestWatch::Time> LowestWatch::waited_for(std::uint64_t split, Time now) const {
+  return split_ == split ? std::optional(now - since_) : std::nullopt;
+}
+
 std::optional<SecondLease> second_lease(const StragglerRule& rule, const UsualTime& usual,
                                         const LeaseTable& leases, const Members& members,
                                         std::chrono::nanoseconds now) {

@@ -36,6 +36,27 @@ struct StragglerRule {
   std::optional<std::chrono::nanoseconds> patience(const UsualTime& usual) const;
 };
 
+/// Whether members idle because of `holder`: nothing else waits to be leased, and one that could
+/// have splits has none. Pure.
+bool others_idle(std::uint64_t holder, const LeaseTable& leases, const Members& members);
+
+/// How long the lowest missing split has been the lowest: what all members wait for. A value.
+class LowestWatch {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  /// To be told after every change of the leases.
+  void look(const LeaseTable& leases, Time now);
+  /// The time for which `split` has been the lowest; nothing if it is not.
+  std::optional<Time> waited_for(std::uint64_t split, Time now) const;
+  /// The usual such time, of splits that have arrived.
+  UsualTime usual;
+
+ private:
+  std::optional<std::uint64_t> split_;
+  Time since_{0};
+};
+
 /// A second lease of a split that is late.
 struct SecondLease {
   std::uint64_t split = 0;

@@ -445,6 +445,33 @@ TEST_CASE("a split that takes many times the usual is given to a second worker",
   CHECK(cluster.recorded["fast"].revoked == Splits{0});
 }
 
+TEST_CASE("a worker that keeps the others waiting gets fewer splits, and they get those it has",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto quick = cluster.member("quick", 8);
+  REQUIRE(cluster.issue({0, 1, 2, 3, 4, 5, 6, 7}));
+  for (std::uint64_t split = 0; split < 8; ++split) {
+    REQUIRE(cluster.asked(Arrived{{split}, cluster.session}));
+  }
+  const auto slow = cluster.member("slow", 4);
+  REQUIRE(cluster.issue({8, 9, 10, 11, 12, 13}));
+  const Splits held = cluster.recorded["slow"].leased;
+  REQUIRE(held.size() >= 2);
+  for (std::uint64_t split = 8; split < 14; ++split) {
+    const bool of_slow = std::ranges::find(held, split) != held.end();
+    if (!of_slow) REQUIRE(cluster.asked(Arrived{{split}, cluster.session}));
+  }
+  cluster.recorded["quick"].leased.clear();
+  cluster.pass(250ms, {quick, slow});  // the others had taken no time
+  REQUIRE(cluster.asked(Arrived{{held.front()}, cluster.session}));
+  CHECK_FALSE(cluster.recorded["slow"].revoked.empty());
+  CHECK(cluster.recorded["quick"].leased == cluster.recorded["slow"].revoked);
+  cluster.recorded["slow"].leased.clear();
+  REQUIRE(cluster.issue({14, 15, 16, 17}));
+  CHECK(cluster.recorded["slow"].leased.size() < held.size());
+}
+
 TEST_CASE("the splits of a job are not late by the usual time of the job before",
           "[scheduler][head]") {
   HeadFixture cluster;

@@ -62,9 +62,11 @@ TEST_CASE("waiting splits go to the members that may be leased some", "[schedule
   LeaseTable leases(std::chrono::seconds(5));
   for (std::uint64_t split = 0; split < 6; ++split) leases.issue(split);
   leases.lease(1, 2, {});
-  CHECK(share_out(PlacementPolicy::kSpread, members, leases) == Shares{{1, 4}});
+  CHECK(share_out(PlacementPolicy::kSpread, members, leases, std::chrono::nanoseconds(0)) ==
+        Shares{{1, 4}});
   members.all()[2].blocked = false;
-  CHECK(share_out(PlacementPolicy::kSpread, members, leases) == Shares{{1, 1}, {2, 3}});
+  CHECK(share_out(PlacementPolicy::kSpread, members, leases, std::chrono::nanoseconds(0)) ==
+        Shares{{1, 1}, {2, 3}});
 }
 
 }  // namespace

@@ -72,5 +72,57 @@ TEST_CASE_METHOD(LateFixture, "a split with two holders or none is not leased ag
   CHECK(other(5s) == 0);
 }
 
+TEST_CASE_METHOD(LateFixture, "others idle if one of them has no split and none waits",
+                 "[scheduler]") {
+  CHECK(others_idle(1, leases, members));
+  leases.issue(1);
+  CHECK_FALSE(others_idle(1, leases, members));  // it may be leased at once
+  leases.lease(2, 1, 0s);
+  CHECK(others_idle(1, leases, members));  // member 3
+  members.all()[3].node.capacity = 0;
+  CHECK_FALSE(others_idle(1, leases, members));
+}
+
+TEST_CASE_METHOD(LateFixture, "the lowest split is waited for since it became the lowest",
+                 "[scheduler]") {
+  leases.issue(1);
+  LowestWatch lowest;
+  lowest.look(leases, 1s);
+  lowest.look(leases, 2s);
+  CHECK(lowest.waited_for(0, 4s) == std::optional<std::chrono::nanoseconds>(3s));
+  CHECK_FALSE(lowest.waited_for(1, 4s));
+  leases.arrived(0, 4s);
+  lowest.look(leases, 4s);
+  CHECK(lowest.waited_for(1, 5s) == std::optional<std::chrono::nanoseconds>(1s));
+}
+
+TEST_CASE("a late member may hold half as many, then none for a rest that doubles", "[scheduler]") {
+  LeaseAllowance allowance;
+  CHECK(allowance.most(0s) == LeaseAllowance::kUnlimited);
+  allowance.late(7, 1s);
+  CHECK(allowance.most(1s) == 3);
+  allowance.late(2, 1s);
+  CHECK(allowance.most(1s) == 1);
+  allowance.late(0, 1s);
+  CHECK(allowance.most(1s) == 0);
+  allowance.late(0, 2s);  // leased before the rest
+  CHECK(allowance.most(6s - 1ns) == 0);
+  CHECK(allowance.most(6s) == 1);
+  allowance.late(0, 7s);
+  CHECK(allowance.most(17s - 1ns) == 0);
+  CHECK(allowance.most(17s) == 1);
+}
+
+TEST_CASE("four splits in time let a member hold one more, until it has no limit", "[scheduler]") {
+  LeaseAllowance allowance;
+  allowance.late(5, 1s);
+  for (int i = 0; i < 3; ++i) allowance.in_time();
+  CHECK(allowance.most(2s) == 2);
+  allowance.in_time();
+  CHECK(allowance.most(2s) == 3);
+  for (int i = 0; i < 4 * 61; ++i) allowance.in_time();
+  CHECK(allowance.most(2s) == LeaseAllowance::kUnlimited);
+}
+
 }  // namespace
 }  // namespace forebay::scheduler
