@@ -19,8 +19,6 @@ constexpr std::uint64_t kFirstVersion = 1;
 constexpr const char* kVersionKey = "version";
 constexpr const char* kChecksumKey = "checksum";
 constexpr const char* kDigestKey = "digest";
-// Far larger than any state.
-constexpr std::size_t kMostBytes = 64 << 10;
 // A state lists at most the splits of one window; a longer list means a damaged file.
 constexpr std::size_t kMostAhead = 1 << 20;
 
@@ -216,12 +214,13 @@ std::string to_json(const LoaderState& state) {
   return json_text(object) + "\n";
 }
 
-Result<LoaderState> parse_loader_state(const std::string& text, const std::string& where) {
+Result<LoaderState> parse_loader_state(const std::string& text, const std::string& where,
+                                       std::size_t most_bytes) {
   const auto refused = [&](const std::string& what) {
     return fail(Code::kCorrupt,
                 where + ": " + what + "; resume from an undamaged state, or start anew without it");
   };
-  if (text.size() > kMostBytes) return refused("not a loader state (too large)");
+  if (text.size() > most_bytes) return refused("not a loader state (too large)");
   json object = parse_json(text);
   if (!object.is_object()) return refused("not a loader state");
   const auto version = object.find(kVersionKey);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,8 +32,10 @@ std::string to_json(const LoaderState& state);
 
 /// Reads the output of `to_json`, and version 1. Returns kCorrupt, naming the key that is wrong, or
 /// kInvalid, naming the number, for a later version; `where` names the file in the message.
-/// check_position() checks the numbers against the dataset.
-Result<LoaderState> parse_loader_state(const std::string& text, const std::string& where);
+/// check_position() checks the numbers against the dataset. kCorrupt for more than `most_bytes`,
+/// which are far more than a state of a run has.
+Result<LoaderState> parse_loader_state(const std::string& text, const std::string& where,
+                                       std::size_t most_bytes = 64 << 10);
 
 /// The note for the user if the state was read from an older format; empty if it was not.
 std::string note_of_version(const LoaderState& state, const std::string& where);

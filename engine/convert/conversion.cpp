@@ -151,7 +151,7 @@ Status Conversion::choose_output() {
   return {};
 }
 
-LoaderState Conversion::state() const {
+ConvertState Conversion::state() const {
   const Schema& schema = dataset_->format().schema();
   std::string names = job_.columns.label + '\n';
   for (const std::string& name : schema.dense) names += name + '\n';
@@ -173,16 +173,17 @@ LoaderState Conversion::state() const {
       {"dataset.format", job_.dataset.format},
   };
   if (sort_) state.identity["--sort"] = spec_.sort;
-  return state;
+  return {.loader = std::move(state), .sizes = sizes_};
 }
 
 Status Conversion::open_state() {
   quarantine_path_ = job_.run.dir + "/quarantine.tsv";
   const bool resumes = spec_.resume && folder_.has_state();
   if (resumes) {
-    auto saved = folder_.read_state(state(), paths_);
+    auto saved = folder_.read_state(state().loader, paths_);
     if (!saved) return pass(saved);
-    position_ = saved->position;
+    position_ = saved->loader.position;
+    sizes_ = std::move(saved->sizes);
   } else if (spec_.resume) {
     events_.announce("--out " + spec_.out + " holds no conversion yet; starting anew");
   }
@@ -293,8 +294,9 @@ Status Conversion::convert(std::size_t file, const std::function<void()>& progre
   position_.rows += rows_of_file_;
   position_.bad_rows += bad_rows;
   outcome_.rows += rows_of_file_;
-  outcome_.bytes += writer->bytes();
-  outcome_.files += writer->files();
+  for (const std::uint64_t bytes : writer->sizes()) outcome_.bytes += bytes;
+  outcome_.files += writer->sizes().size();
+  sizes_.push_back(writer->sizes());
   rows_of_file_ = 0;
   return commits_->then([this, state = state()] { return folder_.write_state(state); });
 }

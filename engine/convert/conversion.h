@@ -92,7 +92,7 @@ class Conversion {
   Status give_sorted(RowSorter& sorter, EncodePool& encoders, RowWriter& writer);
   Status write_next(EncodePool& encoders, RowWriter& writer);
   Status write_rest(EncodePool& encoders, RowWriter& writer);
-  LoaderState state() const;
+  ConvertState state() const;
   std::uint64_t largest_batch() const;
   std::uint64_t resident_with(std::size_t encoders) const;
 
@@ -112,6 +112,7 @@ class Conversion {
   std::optional<SortColumn> sort_;
   std::vector<std::vector<std::string>> paths_;
   Position position_;  // `split`: files converted; rows, bad_rows: of them
+  OutputSizes sizes_;  // of the files converted
   std::string quarantine_path_;
   std::unique_ptr<Quarantine> quarantine_;
   std::uint64_t resident_ = 0;

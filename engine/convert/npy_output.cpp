@@ -81,8 +81,7 @@ class NpyWriter final : public RowWriter {
     if (auto begun = write({}); !begun) return begun;
     for (Matrix& matrix : matrices_) {
       if (auto done = matrix.finish(rows_, commits_); !done) return done;
-      bytes_ += matrix.bytes();
-      ++files_;
+      sizes_.push_back(matrix.bytes());
     }
     return {};
   }

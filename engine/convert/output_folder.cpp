@@ -1,7 +1,10 @@
 #include "engine/convert/output_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -23,10 +26,34 @@ constexpr std::string_view kEndings[] = {"_sparse_multi_hot.npz",
                                          ".tsv",
                                          ".csv",
                                          ".txt"};
-constexpr std::size_t kMostStateBytes = 64 << 10;
+constexpr std::size_t kMostStateBytes = 64 << 20;  // the sizes of some million outputs
+constexpr char kSizes[] = "sizes";
+constexpr char kStartAnew[] = "; give another folder to start anew";
 
 tl::unexpected<Error> unusable(const std::string& path, const std::string& why) {
   return fail(Code::kInvalid, "--out " + path + ": " + why);
+}
+
+tl::unexpected<Error> missing(const std::string& path, const std::string& file) {
+  return unusable(path, file + " was written and is missing" + kStartAnew);
+}
+
+/// The bytes of a regular file; nothing if there is none.
+std::optional<std::uint64_t> size_of(const std::string& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return std::nullopt;
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  return error ? std::nullopt : std::optional<std::uint64_t>(bytes);
+}
+
+/// Whether there are sizes for each of the `done` inputs, of at least one output and at most those
+/// named.
+bool fit(const OutputSizes& sizes, std::uint64_t done,
+         const std::vector<std::vector<std::string>>& files) {
+  if (sizes.size() != done) return false;
+  return std::ranges::equal(sizes, std::span(files).first(done), [](auto& some, auto& named) {
+    return !some.empty() && some.size() <= named.size();
+  });
 }
 
 Status make_folder(const fs::path& folder) {
@@ -87,12 +114,43 @@ Status OutputFolder::hold(bool resumes) {
   return check(resumes);
 }
 
-Result<LoaderState> OutputFolder::read_state(
+Status OutputFolder::check_sizes(const OutputSizes& sizes,
+                                 const std::vector<std::vector<std::string>>& files) const {
+  for (std::size_t input = 0; input < sizes.size(); ++input) {
+    for (std::size_t i = 0; i < sizes[input].size(); ++i) {
+      const std::string& file = files[input][i];
+      const auto bytes = size_of(file);
+      if (!bytes) return missing(path_, file);
+      if (*bytes == sizes[input][i]) continue;
+      return unusable(path_, file + " was written with " + std::to_string(sizes[input][i]) +
+                                 " bytes and has " + std::to_string(*bytes) + kStartAnew);
+    }
+  }
+  return {};
+}
+
+// Damaged rows may have left fewer outputs than were named, and nothing tells how many.
+Result<OutputSizes> OutputFolder::find_sizes(
+    const Position& position, const std::vector<std::vector<std::string>>& files) const {
+  OutputSizes sizes(position.split);
+  for (std::size_t input = 0; input < sizes.size(); ++input) {
+    for (const std::string& file : files[input]) {
+      const auto bytes = size_of(file);
+      if (!bytes && (sizes[input].empty() || position.bad_rows == 0)) return missing(path_, file);
+      if (!bytes) break;
+      sizes[input].push_back(*bytes);
+    }
+  }
+  return sizes;
+}
+
+Result<ConvertState> OutputFolder::read_state(
     const LoaderState& now, const std::vector<std::vector<std::string>>& files) const {
   auto text = read_whole(state_path(), kMostStateBytes);
   if (!text) return pass(text);
-  auto state = parse_loader_state(*text, state_path());
+  auto state = parse_loader_state(*text, state_path(), kMostStateBytes);
   if (!state) return pass(state);
+  const auto sizes_text = state->identity.extract(kSizes);
   if (state->fingerprint != now.fingerprint) {
     return unusable(path_, "its conversion was of other data files; give another folder");
   }
@@ -102,17 +160,24 @@ Result<LoaderState> OutputFolder::read_state(
                                std::to_string(state->position.split) + ", but the job has " +
                                std::to_string(files.size()) + " files; give another folder");
   }
-  for (std::uint64_t done = 0; done < state->position.split; ++done) {
-    std::error_code ignored;
-    if (fs::is_regular_file(files[done].front(), ignored)) continue;
-    return unusable(path_, files[done].front() +
-                               " was written and is missing; give another folder to start anew");
+  if (sizes_text.empty()) {
+    auto found = find_sizes(state->position, files);
+    if (!found) return pass(found);
+    return ConvertState{.loader = std::move(*state), .sizes = std::move(*found)};
   }
-  return state;
+  auto sizes = parse_output_sizes(sizes_text.mapped());
+  if (!sizes || !fit(*sizes, state->position.split, files)) {
+    return unusable(path_, std::string(kState) + ": \"" + kSizes +
+                               "\" does not fit the files of the job; give another folder");
+  }
+  if (auto same = check_sizes(*sizes, files); !same) return pass(same);
+  return ConvertState{.loader = std::move(*state), .sizes = std::move(*sizes)};
 }
 
-Status OutputFolder::write_state(const LoaderState& state) const {
-  return replace_whole(state_path(), to_json(state) + "\n", Sync::kYes);
+Status OutputFolder::write_state(const ConvertState& state) const {
+  LoaderState with_sizes = state.loader;
+  with_sizes.identity[kSizes] = to_text(state.sizes);
+  return replace_whole(state_path(), to_json(with_sizes) + "\n", Sync::kYes);
 }
 
 Result<std::vector<std::vector<std::string>>> OutputFolder::paths(const Dataset& dataset,
@@ -131,7 +196,7 @@ Result<std::vector<std::vector<std::string>>> OutputFolder::paths(const Dataset&
   return all;
 }
 
-Status OutputFolder::begin(const LoaderState& state,
+Status OutputFolder::begin(const ConvertState& state,
                            const std::vector<std::vector<std::string>>& files) const {
   if (auto written = write_state(state); !written) return written;
   for (const auto& paths : files) {

@@ -9,14 +9,21 @@
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "engine/convert/output_kind.h"
+#include "engine/convert/output_sizes.h"
 
 namespace forebay {
+
+/// How far a conversion got.
+struct ConvertState {
+  LoaderState loader;  ///< Its `split` counts the input files done.
+  OutputSizes sizes = {};
+};
 
 /// The folder that a conversion fills: its files' names, and the state from which a killed
 /// conversion goes on.
 class OutputFolder {
  public:
-  /// Name of the state in the folder, in the format of loader states.
+  /// Name of the state in the folder, in the format of loader states, with the outputs' sizes.
   static constexpr char kState[] = "forebay-convert.json";
 
   explicit OutputFolder(std::string path) : path_(std::move(path)) {}
@@ -31,11 +38,12 @@ class OutputFolder {
 
   /// Whether the folder has a state.
   bool has_state() const;
-  /// Reads the state; kInvalid unless it is one of the same conversion as `now` and its numbers fit
-  /// `files`.
-  Result<LoaderState> read_state(const LoaderState& now,
-                                 const std::vector<std::vector<std::string>>& files) const;
-  Status write_state(const LoaderState& state) const;
+  /// Reads the state; kInvalid unless it is one of the same conversion as `now`, its numbers fit
+  /// `files`, and all outputs of the inputs done are there in their sizes. An older state lacks the
+  /// sizes: then those on the disk are taken over.
+  Result<ConvertState> read_state(const LoaderState& now,
+                                  const std::vector<std::vector<std::string>>& files) const;
+  Status write_state(const ConvertState& state) const;
 
   /// Returns the paths of the output files for each file of the dataset. kInvalid names two input
   /// files that would give one output.
@@ -44,9 +52,13 @@ class OutputFolder {
 
   /// Writes the state into the held folder, so that a conversion killed later can go on, and makes
   /// the folders of all files.
-  Status begin(const LoaderState& state, const std::vector<std::vector<std::string>>& files) const;
+  Status begin(const ConvertState& state, const std::vector<std::vector<std::string>>& files) const;
 
  private:
+  Status check_sizes(const OutputSizes& sizes,
+                     const std::vector<std::vector<std::string>>& files) const;
+  Result<OutputSizes> find_sizes(const Position& position,
+                                 const std::vector<std::vector<std::string>>& files) const;
   std::string state_path() const { return path_ + "/" + kState; }
 
   std::string path_;

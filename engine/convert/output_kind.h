@@ -41,12 +41,11 @@ class RowWriter {
   /// Ends the last file.
   virtual Status finish() = 0;
 
-  std::uint64_t bytes() const { return bytes_; }  ///< Of the complete files.
-  std::uint64_t files() const { return files_; }  ///< Complete files.
+  /// Returns the bytes of each complete file, in the order of their paths.
+  const std::vector<std::uint64_t>& sizes() const { return sizes_; }
 
  protected:
-  std::uint64_t bytes_ = 0;
-  std::uint64_t files_ = 0;
+  std::vector<std::uint64_t> sizes_;
 };
 
 /// What `forebay convert` writes: Parquet or npy. Immutable; any thread may use it.

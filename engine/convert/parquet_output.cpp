@@ -81,8 +81,7 @@ class ParquetWriter final : public RowWriter {
 
   Status end_file() {
     if (auto written = write(footer_->finish(size_)); !written) return written;
-    bytes_ += size_;
-    ++files_;
+    sizes_.push_back(size_);
     return commits_.add(std::move(file_));
   }
 

@@ -88,13 +88,13 @@ TEST_CASE("a state is read again only by the same conversion, and within its fil
   now.identity = {{"--to", "npy"}};
   LoaderState saved = now;
   saved.position.split = 1;
-  REQUIRE(folder.write_state(saved));
+  REQUIRE(folder.write_state({.loader = saved, .sizes = {{1}}}));
   CHECK(folder.read_state(now, files).error().message ==
         "--out " + dir.path() + ": " + dir.path() +
             "/a was written and is missing; give another folder to start anew");
   std::ofstream(dir.path() + "/a") << "x";
   REQUIRE(folder.read_state(now, files));
-  CHECK(folder.read_state(now, files)->position.split == 1);
+  CHECK(folder.read_state(now, files)->loader.position.split == 1);
   now.identity["--to"] = "parquet";
   CHECK(folder.read_state(now, files).error().message.find("--to") != std::string::npos);
   now = saved;
@@ -102,9 +102,89 @@ TEST_CASE("a state is read again only by the same conversion, and within its fil
   CHECK(folder.read_state(now, files).error().message.find("other data files") !=
         std::string::npos);
   saved.position.split = 3;
-  REQUIRE(folder.write_state(saved));
+  REQUIRE(folder.write_state({.loader = saved}));
   CHECK(folder.read_state(saved, files).error().message.find("\"split\" is 3") !=
         std::string::npos);
+}
+
+/// A folder in which the first of two inputs gave two outputs, `a` of 3 bytes and `b` of 1.
+struct HalfDone {
+  TempDir dir;
+  OutputFolder folder{dir.path()};
+  std::vector<std::vector<std::string>> files{
+      {dir.path() + "/a", dir.path() + "/b", dir.path() + "/c"}, {dir.path() + "/d"}};
+  LoaderState loader;
+
+  HalfDone() {
+    loader.fingerprint = "f";
+    loader.position.split = 1;
+    dir.write("a", "xxx");
+    dir.write("b", "x");
+  }
+  void save(const OutputSizes& sizes) const {
+    REQUIRE(folder.write_state({.loader = loader, .sizes = sizes}));
+  }
+  /// As a program wrote it that kept no sizes.
+  void save_without_sizes() const { dir.write(OutputFolder::kState, to_json(loader)); }
+  std::string refusal() const {
+    const auto read = folder.read_state(loader, files);
+    return read ? "" : read.error().message;
+  }
+};
+
+TEST_CASE("every output of a finished input must be there, in its size", "[engine][convert]") {
+  const HalfDone half;
+  half.save({{3, 1}});
+  REQUIRE(half.refusal().empty());
+  CHECK(half.folder.read_state(half.loader, half.files)->sizes == OutputSizes{{3, 1}});
+  half.dir.write("b", "xxxxx");
+  CHECK(half.refusal() == "--out " + half.dir.path() + ": " + half.dir.path() +
+                              "/b was written with 1 bytes and has 5; give another folder to "
+                              "start anew");
+  std::filesystem::remove(half.dir.path() + "/b");
+  CHECK(half.refusal() == "--out " + half.dir.path() + ": " + half.dir.path() +
+                              "/b was written and is missing; give another folder to start anew");
+}
+
+TEST_CASE("sizes that do not fit the job's files are refused", "[engine][convert]") {
+  const HalfDone half;
+  const OutputSizes sizes =
+      GENERATE(OutputSizes{}, OutputSizes{{3, 1}, {1}}, OutputSizes{{3, 1, 1, 1}}, OutputSizes{{}});
+  half.save(sizes);
+  CHECK(half.refusal().find("\"sizes\" does not fit the files of the job") != std::string::npos);
+}
+
+TEST_CASE("a state without sizes is accepted, and the sizes found are kept", "[engine][convert]") {
+  HalfDone half;
+  half.save_without_sizes();
+  CHECK(half.refusal().find("/c was written and is missing") != std::string::npos);
+  half.loader.position.bad_rows = 1;  // then `c` may never have been written
+  half.save_without_sizes();
+  REQUIRE(half.refusal().empty());
+  CHECK(half.folder.read_state(half.loader, half.files)->sizes == OutputSizes{{3, 1}});
+  std::filesystem::remove(half.dir.path() + "/a");
+  CHECK(half.refusal().find("/a was written and is missing") != std::string::npos);
+}
+
+TEST_CASE("a state holds the sizes of more outputs than a loader state has bytes",
+          "[engine][convert]") {
+  HalfDone half;
+  const std::string file = half.dir.path() + "/a";
+  half.files.assign(30000, {file});
+  half.loader.position.split = half.files.size();
+  half.save(OutputSizes(half.files.size(), {3}));
+  CHECK(half.refusal().empty());
+}
+
+TEST_CASE("sizes are read as they were written, and no other text is", "[engine][convert]") {
+  for (const auto& sizes : {OutputSizes{}, OutputSizes{{0}}, OutputSizes{{700, 512}, {88}}}) {
+    CHECK(parse_output_sizes(to_text(sizes)) == sizes);
+  }
+  CHECK(to_text({{700, 512}, {88}}) == "700,512 88");
+  for (const char* text :
+       {" ", "1,", "1 ", "1  2", ",1", "1;2", "x", "-1", "99999999999999999999"}) {
+    CHECK_FALSE(parse_output_sizes(text));
+  }
 }
 
 }  // namespace
