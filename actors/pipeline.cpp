@@ -90,7 +90,7 @@ class Pipeline::BatchWorker final : public PoolWorker<Split>, BatchSink {
 
   Error newly_damaged(const BadRow& row, const std::string& node) override {
     return {Code::kCorrupt, pipeline_.options_.dataset.files()[row.file].path + ": " +
-                                place_of(row) + " is damaged: " + printable_field(row.reason) +
+                                place_of(row) + " is damaged: " + printable_message(row.reason) +
                                 "; the first epoch could read it" +
                                 (node.empty() ? "" : ", worker " + node + " cannot") +
                                 "; its content is unchanged, so check that machine's memory"};

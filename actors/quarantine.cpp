@@ -106,14 +106,14 @@ Status Quarantine::write(const BadRow& row) {
   if (known_.contains({printable_field(name), row.offset})) return {};
   std::fprintf(file_.get(), "%s\t%llu\t%s\t%s\t%s\n", printable_field(name).c_str(),
                static_cast<unsigned long long>(row.offset), line_of(row).c_str(),
-               printable_field(row.reason).c_str(), printable_field(row.text).c_str());
+               printable_message(row.reason).c_str(), printable_field(row.text).c_str());
   return {};
 }
 
 Error Quarantine::too_many(const BadRow& row) const {
   const std::string& path = options_.dataset.files()[row.file].path;
   return {Code::kCorrupt, path + ": " + place_of(row) +
-                              " is damaged: " + printable_field(row.reason) +
+                              " is damaged: " + printable_message(row.reason) +
                               "; dataset.bad_rows = " + std::to_string(options_.allowed) +
                               " allows no more; damaged rows are kept in " + options_.path};
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "core/base/text/hex.h"
+#include "core/base/text/printable.h"
 
 namespace forebay {
 
@@ -60,18 +60,7 @@ BadRow BlockCursor::bad_row(std::size_t at, std::size_t size, std::string reason
 
 std::string quoted_text(std::string_view text) {
   static constexpr std::size_t kMost = 40;
-  std::string out = "\"";
-  for (const char letter : text.substr(0, kMost)) {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (byte >= 0x20 && byte != 0x7f) {
-      out += letter;
-    } else {
-      out += "\\x";
-      append_hex(out, byte);
-    }
-  }
-  out += text.size() > kMost ? "…\"" : "\"";
-  return out;
+  return '"' + printable_field(text.substr(0, kMost)) + (text.size() > kMost ? "…\"" : "\"");
 }
 
 }  // namespace forebay

@@ -42,7 +42,7 @@ std::string unreadable(const Format& format, const BlockRef& block, std::span<co
   const std::size_t more = rows.size() - 1;
   return place_of(rows.front()) +
          (more == 0 ? " is" : " and " + format_counted(more, "more row are", "more rows are")) +
-         " damaged: " + printable_field(rows.front().reason) + "; ";
+         " damaged: " + printable_message(rows.front().reason) + "; ";
 }
 
 // Describes the block by its rows and bytes in the index.

@@ -54,6 +54,17 @@ TEST_CASE("a quarantine keeps each damaged row with its place and reason", "[act
                                "day_1\t0\t1\t39 tabs wanted\tx\\x0a\\x5c\\x00\\x7f\n");
 }
 
+TEST_CASE("the bytes of a damaged row are escaped once, in the reason and in the message",
+          "[actors][quarantine]") {
+  Place place;
+  BadRow row = bad_row(0, 20, "x");
+  row.reason = "column C1: " + quoted_text("a\x01\t\\\xff\xc2\x9b") + " is no\tnumber\x1b";
+  const auto refused = place.open(0, Quarantine::Begin::kFresh)->add({row});
+  const std::string shown = R"(column C1: "a\x01\x09\x5c\xff\xc2\x9b" is no\tnumber\x1b)";
+  CHECK(place.content() == std::string(kHeader) + "day_0\t20\t3\t" + shown + "\tx\n");
+  CHECK_THAT(refused.error().message, Catch::Contains("damaged: " + shown + ";"));
+}
+
 TEST_CASE("a resumed quarantine is bounded for any file at its path", "[actors][quarantine]") {
   Place place;
   SECTION("a FIFO is refused and not waited for") {

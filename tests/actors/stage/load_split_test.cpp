@@ -216,7 +216,7 @@ TEST_CASE("a column's name in a reason stays on one line", "[actors][stage]") {
   const auto dataset = folder.opened({"*"});
   change_at(path, 8, "x");
   Reading reading;
-  CHECK_THAT(reading.refusal(*dataset), Catch::Contains("column a\\x0ab: \"x\" is not 0 or 1"));
+  CHECK_THAT(reading.refusal(*dataset), Catch::Contains("column a\\nb: \"x\" is not 0 or 1"));
 }
 
 /// A file whose content differs from the index; the next call finds that its time changed.
