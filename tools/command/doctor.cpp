@@ -1,6 +1,9 @@
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -50,6 +53,16 @@ Exit look_at_file(const std::string& path, bool as_json) {
   return exit_of(layout.findings);
 }
 
+/// Refuses a path that cannot be opened by what is wrong with it, unless it may name a job file: by
+/// its ending, or as the folder of one.
+Status check_opens(const std::string& path) {
+  std::error_code ignored;
+  if (path.ends_with(".toml") || std::filesystem::is_directory(path, ignored)) return {};
+  const FileSystems systems;
+  auto file = systems.of(path)->open(path);
+  return file ? Status{} : pass(file);
+}
+
 /// Returns the settings for a path in a store: the environment's, and `--set storage.…`.
 Result<JobSpec> storage_of(const Invocation& invocation) {
   return open_job(invocation, "[trainer]\nmodel = \"none\"\n[dataset]\npaths = [\"data\"]\n");
@@ -84,6 +97,7 @@ Exit run_doctor(const Invocation& invocation) {
   if (!invocation.arguments.empty()) {
     const std::string path = FileSystems().full_path(invocation.arguments.front(), "");
     if (is_in_store(path)) return look_at_store(invocation);
+    if (auto opens = check_opens(path); !opens) return Exit::refused(opens.error());
     if (is_parquet(path, FileSystems())) return look_at_file(path, as_json);
   }
   std::vector<Finding> checks;

@@ -153,6 +153,7 @@ expect 1 '^bad *room: pipeline.memory = 30 MiB is too small' \
   doctor "$folder/job.toml" "${quiet[@]}" --set pipeline.memory=30MiB
 expect 2 '^forebay: job file .*none.toml: No such file' doctor "$folder/none.toml"
 expect 2 '^forebay: job file .*is a folder' doctor "$folder"
+expect 2 '^forebay: .*/none.parquet cannot be read: No such file' doctor "$folder/none.parquet"
 expect 2 '^forebay: .*did you mean order.seed' doctor "$folder/job.toml" --set order.sed=1
 expect 1 '^bad *dataset: .*nothing.*tsv' \
   doctor "$folder/job.toml" "${quiet[@]}" --set 'dataset.paths=["nothing*.tsv"]'
