@@ -19,6 +19,12 @@ Result<std::unique_ptr<TextFormat>> open_criteo(const DatasetSpec& dataset,
   return open_criteo_tsv(dataset, columns, *level);
 }
 
+Result<std::unique_ptr<UnitFormat>> open_trios(const DatasetSpec& dataset,
+                                               const ColumnSpec& columns, const InputFile& first,
+                                               const NextFile&) {
+  return open_npy(dataset, columns, first);
+}
+
 }  // namespace
 
 // The only table of built-in formats, one row each.
@@ -26,7 +32,7 @@ Formats::Formats()
     : entries_{{.name = "criteo_tsv", .open_text = open_criteo},
                {.name = "csv", .open_text = open_csv},
                {.name = "parquet", .open_units = open_parquet},
-               {.name = "npy", .open_units = open_npy, .view = npy::trios_in}} {}
+               {.name = "npy", .open_units = open_trios, .view = npy::trios_in}} {}
 
 void Formats::add(FormatEntry entry) {
   std::erase_if(entries_, [&entry](const FormatEntry& old) { return old.name == entry.name; });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/format/format.h"
+#include "actors/format/next_file.h"
 #include "actors/input/file_system.h"
 #include "actors/pipeline_spec.h"
 #include "core/base/result.h"
@@ -20,10 +21,12 @@ namespace forebay {
 using OpenTextFormat = std::function<Result<std::unique_ptr<TextFormat>>(
     const DatasetSpec& dataset, const ColumnSpec& columns, std::span<const char> head)>;
 
-/// Opens a format with units of its own and resolves `columns` against the dataset's first file.
-/// Fails like OpenTextFormat and, for damaged metadata, like UnitFormat::open().
+/// Opens a format with units of its own and resolves `columns` against the dataset's first file,
+/// and by those that follow it where it does not say what a column holds. Fails like OpenTextFormat
+/// and, for damaged metadata, like UnitFormat::open().
 using OpenUnitFormat = std::function<Result<std::unique_ptr<UnitFormat>>(
-    const DatasetSpec& dataset, const ColumnSpec& columns, const InputFile& first)>;
+    const DatasetSpec& dataset, const ColumnSpec& columns, const InputFile& first,
+    const NextFile& next)>;
 
 /// One format: exactly one of the two functions is set.
 struct FormatEntry {

@@ -71,11 +71,15 @@ Result<Agreement> agree_on_text(const std::vector<ListedFile>& files, const Data
 }
 
 // The settings of such a format cover whether a file fits, so there are no further inputs.
-Result<Agreement> agree_on_units(const ListedFile& first, const DatasetSpec& spec,
+Result<Agreement> agree_on_units(const std::vector<ListedFile>& files, const DatasetSpec& spec,
                                  const ColumnSpec& columns, const OpenUnitFormat& open) {
-  auto file = first.open_unchanged();
+  auto file = files.front().open_unchanged();
   if (!file) return pass(file);
-  auto format = open(spec, columns, **file);
+  std::size_t opened = 1;
+  auto format = open(spec, columns, **file, [&]() -> Result<std::unique_ptr<const InputFile>> {
+    if (opened == files.size()) return nullptr;
+    return files[opened++].open_unchanged();
+  });
   if (!format) return pass(format);
   return agreement(spec, std::move(*format), {});
 }
@@ -206,7 +210,7 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
   const FileSystems systems = entry->files_of(options.file_systems);
   auto listed = list_files(spec.paths, options.base_dir, systems, packing);
   if (!listed) return pass(listed);
-  auto agreed = has_units ? agree_on_units(listed->front(), spec, columns, entry->open_units)
+  auto agreed = has_units ? agree_on_units(*listed, spec, columns, entry->open_units)
                           : agree_on_text(*listed, spec, columns, entry->open_text);
   if (!agreed) return pass(agreed);
 

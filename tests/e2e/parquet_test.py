@@ -122,6 +122,31 @@ class Parquet(Scenario):
                     self.assert_refused(job.run("ingest"), status, name, *words)
 
     @unittest.skipIf(pyarrow is None, "pyarrow is not installed")
+    def test_a_column_of_type_null_has_missing_values_of_every_kind(self):
+        known = {"label": [0, 1], "city": ["a", None], "h": [[1, 2], []], "x": [1.5, 2.5], "w": [0.5, 2.0]}
+        job = self.parquet_job("*.parquet", label="label", dense=["x"], sparse=["city", "h"], extra=["w"])
+        (city,) = self.ids_of_texts(["a"])
+        rows = {"known": [("0", float32_text(1.5), city, "1,2", "0.5"), ("1", float32_text(2.5), "", "", "2")],
+                "null": [("0", "", "", "", "nan"), ("1", "", "", "", "nan")]}
+        columns = {"known": known, "null": {"label": [0, 1], **{name: pyarrow.nulls(2) for name in ("city", "h", "x", "w")}}}
+        for order in (("known", "null"), ("null", "known"), ("null", "null", "known", "null")):
+            for dedup in ([], [["city", "h"]]):
+                with self.subTest(order=order, dedup=dedup):
+                    for old in job.folder.glob("*.parquet"):
+                        old.unlink()
+                    for i, name in enumerate(order):
+                        pyarrow.parquet.write_table(pyarrow.table(columns[name]), job.folder / f"{i}.parquet")
+                    job.change(columns={"dedup": dedup})
+                    self.assertEqual(self.rows(job), [row for name in order for row in rows[name]])
+        half = {name: values if name in ("label", "h") else pyarrow.nulls(2) for name, values in known.items()}
+        other = {name: pyarrow.nulls(2) if name == "h" else values for name, values in known.items()}
+        for i, table in enumerate((half, other)):  # neither file knows the kinds of all columns
+            pyarrow.parquet.write_table(pyarrow.table(table), job.folder / f"{i}.parquet")
+        for old in (2, 3):
+            (job.folder / f"{old}.parquet").unlink()
+        self.assertEqual([row[3] for row in self.rows(job)], ["1,2", "", "", ""])
+
+    @unittest.skipIf(pyarrow is None, "pyarrow is not installed")
     def test_rows_that_pyarrow_writes_in_many_ways(self):
         count = 5000
         table = pyarrow.table({

@@ -108,6 +108,8 @@ bool is_possible(const Leaf& leaf) {
              (leaf.physical == Physical::kFixedBytes && leaf.bytes == 2);
     case Meaning::kDecimal:
       return whole || bytes;
+    case Meaning::kNull:
+      return true;
     default:
       return leaf.meaning == Meaning::kText && bytes;
   }

@@ -208,7 +208,7 @@ class MadeUpFormat final : public UnitFormat {
 
   static Result<std::unique_ptr<UnitFormat>> open_format(const DatasetSpec&,
                                                          const ColumnSpec& columns,
-                                                         const InputFile& first) {
+                                                         const InputFile& first, const NextFile&) {
     auto footer = read_footer(first);
     if (!footer) return pass(footer);
     auto choice = choose_columns(columns, footer->names);

@@ -95,6 +95,8 @@ ColumnDecoder::ColumnDecoder(CpuLevel level, BufferPool& pool)
 
 template <class Value>
 std::string ColumnDecoder::read_dictionary(const Leaf& leaf, const Page& page) {
+  values<Value>().known = 0;
+  if (leaf.meaning == Meaning::kNull) return "";  // no value may name an entry
   const bool plain = page.encoding == static_cast<std::int32_t>(Encoding::kPlainDictionary);
   const std::int32_t encoding = plain ? static_cast<std::int32_t>(Encoding::kPlain) : page.encoding;
   if (auto problem = read_values(leaf, encoding, page.values, page.num_values, raw_);
@@ -145,6 +147,7 @@ std::string ColumnDecoder::ids_at(std::span<const std::uint32_t> indices, std::i
 template <class Value>
 std::string ColumnDecoder::read_page_values(const Leaf& leaf, const Page& page, Value* out) {
   if (levels_.present() == 0) return "";
+  if (leaf.meaning == Meaning::kNull) return "a value in a column of type null";
   if (page.has_indices()) return look_up(levels_.values(), levels_.present(), out);
   if (auto problem = read_values(leaf, page.encoding, levels_.values(), levels_.present(), raw_);
       !problem.empty())

@@ -126,6 +126,7 @@ std::string why_not_dense(const Leaf& leaf) {
 }
 
 std::string why_not_sparse(const Leaf& leaf) {
+  if (leaf.meaning == Meaning::kNull) return "";
   if (leaf.physical == Physical::kInt96) return leaf.type;
   if (leaf.meaning == Meaning::kDecimal) return leaf.type + " (decimal)";
   return leaf.meaning == Meaning::kFloat || leaf.meaning == Meaning::kOther ? leaf.type : "";

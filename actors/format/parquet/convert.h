@@ -9,7 +9,7 @@
 namespace forebay::parquet {
 
 /// Returns why a column of this type cannot be dense, such as "BYTE_ARRAY (text)"; "" if it can,
-/// like the items of a list of fixed size.
+/// like the items of a list of fixed size. A column of type null can be both.
 std::string why_not_dense(const Leaf& leaf);
 /// Returns why a column of this type cannot be sparse; "" if it can.
 std::string why_not_sparse(const Leaf& leaf);

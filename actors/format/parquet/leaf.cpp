@@ -117,6 +117,9 @@ bool logical_meaning(const SchemaElement& element, Leaf& leaf) {
   const bool whole = is_whole(leaf);
   if (is_text(type)) {
     give(leaf, Meaning::kText, is_bytes(leaf), "text");
+  } else if (type.unknown) {
+    leaf.meaning = Meaning::kNull;
+    leaf.type = "null";
   } else if (type.uuid) {
     give(leaf, Meaning::kText, leaf.bytes == 16, "a UUID");
   } else if (type.float16) {

@@ -32,6 +32,7 @@ enum class Meaning : std::uint8_t {
   kDate,       ///< Days since 1970.
   kTimestamp,  ///< `per_second` units since 1970; kInt96: nanoseconds of a day and its Julian day.
   kText,       ///< Text or binary.
+  kNull,       ///< Nothing: all values are null, as in a column of nothing but pandas' None.
   kOther,      ///< A type that the reader lacks; `type` names it.
 };
 

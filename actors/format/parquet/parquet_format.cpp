@@ -68,16 +68,38 @@ class ParquetFormat final : public UnitFormat {
   const CpuLevel level_;
 };
 
+/// So many files are looked at for the kind of a column that is of type null before.
+constexpr int kMostLooked = 256;
+
+/// Returns the columns by the leaves of the first file, in `path`, and the kinds that it does not
+/// know by those of later files.
+Result<parquet::WantedColumns> agree(const ColumnSpec& columns, std::vector<parquet::Leaf> leaves,
+                                     std::string path, const NextFile& next) {
+  auto wanted = parquet::want_columns(columns, leaves);
+  for (int looked = 0; looked < kMostLooked && wanted && lacks_kinds(*wanted); ++looked) {
+    auto file = next();
+    if (!file) return pass(file);
+    if (*file == nullptr) break;
+    auto footer = parquet::read_footer(**file);
+    if (!footer) return pass(footer);
+    if (!parquet::take_kinds(leaves, footer->leaves)) continue;
+    path = (*file)->path();
+    wanted = parquet::want_columns(columns, leaves);
+  }
+  if (!wanted) return fail(wanted.error().code, path + ": " + wanted.error().message);
+  return wanted;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<UnitFormat>> open_parquet(const DatasetSpec&, const ColumnSpec& columns,
-                                                 const InputFile& first) {
+                                                 const InputFile& first, const NextFile& next) {
   auto level = chosen_cpu_level();
   if (!level) return pass(level);
   auto footer = parquet::read_footer(first);
   if (!footer) return pass(footer);
-  auto wanted = parquet::want_columns(columns, footer->leaves);
-  if (!wanted) return fail(wanted.error().code, first.path() + ": " + wanted.error().message);
+  auto wanted = agree(columns, std::move(footer->leaves), first.path(), next);
+  if (!wanted) return pass(wanted);
   return std::unique_ptr<UnitFormat>(std::make_unique<ParquetFormat>(std::move(*wanted), *level));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "actors/format/column_choice.h"
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::size_t kMostNames = std::size_t{1} << 20;  // columns, items of lists included
 constexpr std::uint32_t kWhole = ~std::uint32_t{0};
+constexpr const char* kNull = "null";
+constexpr std::string_view kListOf = "list of ";
 
 /// What a name of `[columns]` may stand for: a leaf, or an item of its lists of fixed size.
 struct Named {
@@ -20,8 +23,11 @@ struct Named {
   std::uint32_t item = kWhole;
 };
 
+std::string list_of(const std::string& kind) { return std::string(kListOf) + kind; }
+
 std::string dense_kind(const Leaf& leaf) {
   std::string kind = "number";
+  if (leaf.meaning == Meaning::kNull && leaf.list_size == 0) kind = kNull;
   if (leaf.meaning == Meaning::kDate) kind = "date";
   if (leaf.meaning == Meaning::kTimestamp) kind = "timestamp";
   return leaf.list_size == 0 ? kind
@@ -31,11 +37,12 @@ std::string dense_kind(const Leaf& leaf) {
 /// Ids are stored values, so the unit of a timestamp is part of the kind.
 std::string sparse_kind(const Leaf& leaf) {
   std::string kind = "integer";
+  if (leaf.meaning == Meaning::kNull) kind = kNull;
   if (leaf.meaning == Meaning::kText) kind = "text";
   if (leaf.meaning == Meaning::kDate) kind = "date";
   if (leaf.meaning == Meaning::kTimestamp)
     kind = "timestamp of " + std::to_string(leaf.per_second) + " units a second";
-  return leaf.is_list() ? "list of " + kind : kind;
+  return leaf.is_list() ? list_of(kind) : kind;
 }
 
 bool takes_numbers(Use use) { return use == Use::kDense || use == Use::kNumber; }
@@ -54,6 +61,13 @@ std::string other_kind(const std::string& column, const std::string& kind,
                        const std::string& wanted) {
   return column + " is of another kind (" + kind + ") than in the dataset's first file (" + wanted +
          "); convert one of the two";
+}
+
+/// Whether the values of a leaf, all null, are of the kind wanted: a null list is an empty one.
+bool is_null_of(const Leaf& leaf, const WantedLeaf& wanted) {
+  if (leaf.meaning != Meaning::kNull) return false;
+  if (!leaf.is_list()) return wanted.list_size == 0;
+  return wanted.use == Use::kSparse && wanted.kind.starts_with(kListOf);
 }
 
 /// Turns the chosen names into leaves to read and columns made of them.
@@ -200,6 +214,24 @@ Result<WantedColumns> want_columns(const ColumnSpec& spec, const std::vector<Lea
   return wanted;
 }
 
+bool lacks_kinds(const WantedColumns& wanted) {
+  return std::ranges::any_of(wanted.leaves, [](const WantedLeaf& leaf) {
+    return leaf.kind == kNull || leaf.kind == list_of(kNull);
+  });
+}
+
+bool take_kinds(std::vector<Leaf>& leaves, const std::vector<Leaf>& others) {
+  bool taken = false;
+  for (Leaf& leaf : leaves) {
+    if (leaf.meaning != Meaning::kNull) continue;
+    const auto other = std::ranges::find(others, leaf.name, &Leaf::name);
+    if (other == others.end() || other->meaning == Meaning::kNull) continue;
+    leaf = *other;
+    taken = true;
+  }
+  return taken;
+}
+
 Result<std::vector<std::size_t>> locate_columns(const WantedColumns& wanted,
                                                 const std::vector<Leaf>& leaves) {
   std::map<std::string, std::vector<std::size_t>> by_name;
@@ -218,7 +250,8 @@ Result<std::vector<std::size_t>> locate_columns(const WantedColumns& wanted,
     const Leaf& there = leaves[found.front()];
     std::string kind = why_not(there, leaf.use);
     if (kind.empty()) kind = kind_of(there, leaf.use);
-    if (kind != leaf.kind) return fail(Code::kInvalid, other_kind(column, kind, leaf.kind));
+    if (kind != leaf.kind && !is_null_of(there, leaf))
+      return fail(Code::kInvalid, other_kind(column, kind, leaf.kind));
     places.push_back(found.front());
   }
   return places;

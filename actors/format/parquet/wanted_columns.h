@@ -52,8 +52,16 @@ struct WantedColumns {
 /// and the column, like choose_columns() and for a column whose type the use cannot take.
 Result<WantedColumns> want_columns(const ColumnSpec& spec, const std::vector<Leaf>& leaves);
 
+/// Whether the kind of a wanted leaf is not known, since its values are of type null.
+bool lacks_kinds(const WantedColumns& wanted);
+
+/// Puts leaves of `others`, a later file, in the place of those of the same name whose values are
+/// of type null. Returns whether there is one.
+bool take_kinds(std::vector<Leaf>& leaves, const std::vector<Leaf>& others);
+
 /// Returns where the wanted leaves are among those of a file. kInvalid, naming the column, if one
-/// is missing, is there twice or is of another kind.
+/// is missing, is there twice or is of another kind. Values of type null are of every kind, but not
+/// a list of fixed size.
 Result<std::vector<std::size_t>> locate_columns(const WantedColumns& wanted,
                                                 const std::vector<Leaf>& leaves);
 

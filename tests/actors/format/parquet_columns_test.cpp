@@ -354,6 +354,23 @@ bool is_missing(float value) {
   return std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(missing_value());
 }
 
+TEST_CASE("a column of type null has no values, and its dictionary is not read",
+          "[actors][parquet]") {
+  DecodedColumn column;
+  column.leaf.meaning = Meaning::kNull;
+  column.leaf.most_definition = 1;
+  column.leaf.physical = GENERATE(Physical::kInt32, Physical::kByteArray);
+  const std::string known = dictionary_of({5});
+  const TestPage nulls{.levels = 4, .definition = run_of(4, 0), .encoding = kIndices};
+  CHECK(column.flat(known + nulls.bytes(), {.rows = 4}) == kSound);
+  CHECK(column.ids == Ids(4, -1));
+  CHECK(column.sparse(known + nulls.bytes(), {.rows = 4}) == kSound);
+  CHECK(column.ids.empty());
+  const TestPage values{.levels = 4, .definition = run_of(4, 1), .values = plain(Ids{1, 2, 3, 4})};
+  CHECK(column.flat(values.bytes(), {.rows = 4}) == "a value in a column of type null");
+  CHECK(column.sparse(values.bytes(), {.rows = 4}) == "a value in a column of type null");
+}
+
 TEST_CASE("lists of a fixed size give their items by place", "[actors][parquet]") {
   // (1, 2), null, and (3, null) of which the second item is in the next page; then (4, 5).
   const std::string first = TestPage{.levels = 4,

@@ -26,6 +26,8 @@ using test::ParquetColumn;
 
 constexpr const char* kPath = "memory://a";
 
+Result<std::unique_ptr<const InputFile>> no_more() { return nullptr; }
+
 /// A Parquet file in memory and the format that its columns label, value and id give.
 struct OpenParquet {
   explicit OpenParquet(std::string content, std::uint64_t memory = 1 << 28,
@@ -37,7 +39,7 @@ struct OpenParquet {
     auto opened = files.open(kPath);
     REQUIRE(opened);
     file = std::move(*opened);
-    auto made = open_parquet({}, columns, *file);
+    auto made = open_parquet({}, columns, *file, no_more);
     if (!made) {
       error = made.error().message;
       return;

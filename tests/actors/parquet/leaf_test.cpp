@@ -100,6 +100,17 @@ TEST_CASE("a map and a list of lists have their own name and type", "[parquet]")
                 value("element", kOptional)}) == Texts{"s: a list of lists"});
 }
 
+TEST_CASE("a column of nothing but nulls has the type null, however it is stored", "[parquet]") {
+  LogicalType null;
+  null.unknown = EmptyStruct();
+  CHECK(annotated(Physical::kInt32, null) == "c: null!");
+  CHECK(annotated(Physical::kByteArray, null) == "c: null!");
+  SchemaElement item = value("element", kOptional);
+  item.logical_type = null;
+  CHECK(leaves({group("s", kOptional, 1, kList), group("list", kRepeated, 1), item}) ==
+        Texts{"s: a list of null!"});
+}
+
 TEST_CASE("a time of day is named as such", "[parquet]") {
   CHECK(leaves({value("t", kOptional, kTimeMicros)}) == Texts{"t: INT64 (time of day)"});
 }
