@@ -127,8 +127,9 @@ class Parquet(Scenario):
         job = self.parquet_job("*.parquet", label="label", dense=["x"], sparse=["city", "h"], extra=["w"])
         (city,) = self.ids_of_texts(["a"])
         rows = {"known": [("0", float32_text(1.5), city, "1,2", "0.5"), ("1", float32_text(2.5), "", "", "2")],
-                "null": [("0", "", "", "", "nan"), ("1", "", "", "", "nan")]}
-        columns = {"known": known, "null": {"label": [0, 1], **{name: pyarrow.nulls(2) for name in ("city", "h", "x", "w")}}}
+                "null": [("0", "0", "", "", "nan"), ("1", "0", "", "", "nan")]}
+        nulls = {name: pyarrow.nulls(2) for name in ("city", "h", "x", "w")}
+        columns = {"known": known, "null": {"label": [0, 1], **nulls}}
         for order in (("known", "null"), ("null", "known"), ("null", "null", "known", "null")):
             for dedup in ([], [["city", "h"]]):
                 with self.subTest(order=order, dedup=dedup):
