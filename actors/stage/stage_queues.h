@@ -15,7 +15,7 @@ struct HandOver {
   double seconds = 0;    ///< The interval's length.
   double blocked = 0;    ///< Share of the producers' time in which they waited for space.
   double starved = 0;    ///< Share of the consumers' time in which they waited for a split.
-  double idle_cpus = 0;  ///< Share of the CPUs that nobody used.
+  double idle_cpus = 0;  ///< Share of the CPUs that stood idle.
   double fill = 0;       ///< Share of the mailbox that was full at the end.
 };
 
@@ -24,8 +24,8 @@ struct HandOver {
 /// One or two splits that wait stay warm in the cache, and suffice where both sides work evenly.
 /// Where one side works in bursts (a disk that answers from its cache and then for a while does
 /// not), producers wait for space at one moment and consumers for splits at the next, though CPUs
-/// are idle at both. Then twice as much may wait. What is never used, or useless because all CPUs
-/// work in any case, is halved again. A value.
+/// are idle at both. Then twice as much may wait. A queue is halved again
+/// if half of it stays empty, or if all CPUs work in any case. A value.
 class QueueDepth {
  public:
   static constexpr std::uint32_t kMost = 32;

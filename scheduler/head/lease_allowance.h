@@ -10,7 +10,7 @@ namespace forebay::scheduler {
 ///
 /// Splits are needed in order, so while the lowest one is late all others wait: a member behind a
 /// slow link makes the whole run as slow as itself. Each time it was late a member may hold half as
-/// many splits as it held; where that is none, it rests, twice as long each time, and then tries
+/// many splits as it held. At zero the member rests, twice as long each time, and then tries
 /// one. Splits that come in time raise the number again, one by one. A value.
 class LeaseAllowance {
  public:
@@ -19,7 +19,7 @@ class LeaseAllowance {
 
   /// Others waited for a split of the member, which holds `held` others.
   void late(std::uint64_t held, Time now);
-  /// A split came and nobody had waited for it.
+  /// A split of the member came before others had to wait for it.
   void in_time();
   /// The most splits that it may hold now.
   std::uint64_t most(Time now) const;
