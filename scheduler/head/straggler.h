@@ -36,8 +36,8 @@ struct StragglerRule {
   std::optional<std::chrono::nanoseconds> patience(const UsualTime& usual) const;
 };
 
-/// Whether members idle because of `holder`: nothing else waits to be leased, and one that could
-/// have splits has none. Pure.
+/// Whether members idle because of `holder`: no split waits to be leased, and a member that could
+/// hold splits holds zero. Pure.
 bool others_idle(std::uint64_t holder, const LeaseTable& leases, const Members& members);
 
 /// How long the lowest missing split has been the lowest: what all members wait for. A value.
@@ -45,7 +45,7 @@ class LowestWatch {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// To be told after every change of the leases.
+  /// Call it after every change of the leases.
   void look(const LeaseTable& leases, Time now);
   /// The time for which `split` has been the lowest; nothing if it is not.
   std::optional<Time> waited_for(std::uint64_t split, Time now) const;

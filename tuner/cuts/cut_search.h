@@ -79,7 +79,7 @@ class CutSearch {
   int rested_ = 0;            // intervals since the last failure
   int rest_;
   double rest_rate_ = 0;  // 0: not known
-  double lost_ = 0;       // intervals' worth of splits, by trials, less what has paid for it
+  double lost_ = 0;       // loss by trials, in intervals' worth of splits, less its repayment
 };
 
 }  // namespace forebay::tuner

@@ -30,7 +30,7 @@ class RateLimit {
 
   /// Splits/s; 0: no limit was seen.
   double value() const { return limit_; }
-  /// Whether several actors showed the limit, and the rate is still about what they had.
+  /// Whether several actors showed the limit, and the rate is still about theirs.
   bool binds_several() const;
   /// Whether more than one actor waited for what these splits waited for.
   static bool is_shared(const Served& served);
