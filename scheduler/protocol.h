@@ -26,10 +26,16 @@ struct JobShare {
   std::string fingerprint;  ///< Of dataset, order and operators; a worker's must be equal.
   std::uint64_t splits_per_epoch = 0;
   std::uint64_t epochs = 0;
+  std::string folder = {};  ///< The run's folder on the trainer; one run at a time holds it.
   /// Over all epochs.
   std::uint64_t num_splits() const { return splits_per_epoch * epochs; }
+  /// Whether `next` is a later run of the same job, which finds this one's trainer dead.
+  bool goes_on_as(const JobShare& next) const {
+    return folder == next.folder && fingerprint == next.fingerprint;
+  }
   static auto fields(auto& self) {
-    return std::tie(self.id, self.text, self.fingerprint, self.splits_per_epoch, self.epochs);
+    return std::tie(self.id, self.text, self.fingerprint, self.splits_per_epoch, self.epochs,
+                    self.folder);
   }
   friend bool operator==(const JobShare&, const JobShare&) = default;
 };
@@ -262,7 +268,8 @@ struct JobOpened {
 /// Split client → head: opens this job. All splits below `finished_below` and those in `finished`
 /// were handed to the trainer; the head cuts its store back to that before it leases anything.
 /// `issued` and `arrived`, a subset of it, are the splits that a split client had issued to an
-/// earlier head that died. Refused with kOverloaded while the trainer of another job lives.
+/// earlier head that died. Refused with kOverloaded while the trainer of another job lives or may
+/// come back.
 struct OpenJob {
   static constexpr std::string_view kTag = "cluster.open_job/1";
   using Reply = JobOpened;

@@ -141,7 +141,8 @@ Status TrainerNode::start_split_client(JobRun& run, const JobText& text,
                  .text = encode_job_text(text),
                  .fingerprint = fingerprint,
                  .splits_per_epoch = run.pipeline().splits_per_epoch(),
-                 .epochs = run.order().epochs};
+                 .epochs = run.order().epochs,
+                 .folder = fs::absolute(job_.run.dir).lexically_normal().string()};
   options.start = run.begin();
   // This node's own worker counts as one of the workers to wait for.
   options.min_workers = static_cast<std::uint32_t>(job_.cluster.min_workers) +

@@ -49,13 +49,24 @@ Status HeadActor::check_session(std::uint64_t session) const {
               "session " + std::to_string(session) + " is over; open the job again");
 }
 
-Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
-  const bool other_lives =
-      state().job_is_open() && state().job().id != open.job.id && split_client_is_there();
-  if (other_lives) {
+// A trainer that is out of reach may live: the head or its network was paused. Only a later run of
+// the same job knows that it is dead, since it holds the same folder. A head in a trainer's process
+// begins with that trainer, so the job of before in its store is over.
+Status HeadActor::check_place(const JobShare& job) const {
+  if (!state().job_is_open() || state().job().id == job.id) return {};
+  if (split_client_is_there()) {
     return fail(Code::kOverloaded, "the head serves job " + state().job().id +
                                        " and takes one at a time; wait until it has ended");
   }
+  const bool in_trainer = options_.trainer_pid != 0;
+  if (in_trainer || state().job().goes_on_as(job)) return {};
+  return fail(Code::kOverloaded, "the head waits " + format_seconds(options_.rejoin) +
+                                     " for the trainer of job " + state().job().id +
+                                     ", which is out of reach, and takes one job at a time");
+}
+
+Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
+  if (auto status = check_place(open.job); !status) return pass(status);
   if (open.split_client.receiver() == nullptr)
     return fail(Code::kInvalid, "a job is opened by its feed");
   auto wanted = wanted_of(open);
@@ -118,8 +129,9 @@ Status HeadActor::on(const HeadTick&, Context& context) {
     static_cast<void>(commit(LearnedStateSaved{"store/probe", ""}));
   }
   if (we_slept) {
-    // This process was paused, not the workers: their messages are still in the mailbox.
+    // This process was paused, not the others: their messages are still in the mailbox.
     for (auto& [incarnation, member] : members_.all()) member.last_heard = now;
+    if (split_client_gone_since_) split_client_gone_since_ = now;
     return {};
   }
   lose_the_gone(now, context);

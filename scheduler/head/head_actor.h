@@ -47,8 +47,8 @@ struct FindLearnedState {
 /// Owns the members, the leases and the journal. State that must survive goes through the journal
 /// and is on disk before the head sends any message about it. Its handlers block for that sync, so
 /// give it a thread of its own where the disk is slow. Refuses workers of another version, messages
-/// of an earlier incarnation or session, and a second job while the first one's trainer lives. Its
-/// owner sends BeginHead once.
+/// of an earlier incarnation or session, and a second job while the first one's trainer lives or
+/// may come back. Its owner sends BeginHead once.
 class HeadActor final
     : public ActorOf<HeadActor, Join, Prepared, Heartbeat, GiveBack, Leave, OpenJob, Issue, Arrived,
                      Finished, CloseJob, BeginHead, HeadTick, QueryCluster, SaveLearnedState,
@@ -81,6 +81,7 @@ class HeadActor final
   const HeadState& state() const { return journal_->state(); }
   Status commit(const HeadState::Event& event);
   Status check_session(std::uint64_t session) const;
+  Status check_place(const JobShare& job) const;
   void offer_job(Member& member, Context& context);
   void adopt_held(Time now);
   bool split_client_is_there() const { return split_client_.receiver() != nullptr; }

@@ -18,10 +18,10 @@ struct HeadOptions {
   std::chrono::nanoseconds rejoin = std::chrono::seconds(60);
   PlacementPolicy placement = PlacementPolicy::kSpread;
   StragglerRule straggler;
-  std::string version;       ///< The version that workers must have; empty: any.
-  std::string operators;     ///< The operators that workers must have; empty: any.
-  std::string trainer_host;  ///< The trainer's host, for `near`; empty: unknown.
-  std::uint64_t trainer_pid = 0;
+  std::string version;            ///< The version that workers must have; empty: any.
+  std::string operators;          ///< The operators that workers must have; empty: any.
+  std::string trainer_host;       ///< The trainer's host, for `near`; empty: unknown.
+  std::uint64_t trainer_pid = 0;  ///< Of the trainer in this head's process; 0: there is none.
   /// Called with a sentence for each event: a worker joins, is lost or is refused. On the head's
   /// thread.
   std::function<void(const std::string&)> say;

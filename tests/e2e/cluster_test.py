@@ -322,6 +322,25 @@ class Bounds(ClusterScenario):
         self.assert_same_run(first.finish()[0], digest, 40000)
         self.assert_same_run(second.finish()[0], digest, 40000)
 
+    def test_a_paused_head_goes_on_with_its_job_while_another_waits(self):
+        job = self.work(epochs=8, microseconds=60)
+        digest = self.digest_alone(job)
+        twin = harness.Job(self.folder / "twin", **job.tables)
+        shutil.copytree(job.folder / "data", twin.folder / "data")
+        head = Head(self, self.folder)
+        first = Cluster(self, job, head=head.address)
+        self.wait_until(lambda: self.rows_so_far(job) > 0)
+        second = Cluster(self, twin, head=head.address, local=False)
+        self.wait_until(lambda: "takes one at a time" in second.trainer.stderr_now())
+        head.running.signal(signal.SIGSTOP)
+        time.sleep(3)
+        head.running.signal(signal.SIGCONT)
+        self.wait_until(lambda: "is out of reach" in head.running.stderr_now())
+        self.assert_same_run(first.finish()[0], digest, 160000)
+        self.wait_until(lambda: len(re.findall("job (\\w+) is open", head.running.stderr_now())) == 3)
+        opened = re.findall("job (\\w+) is open", head.running.stderr_now())
+        self.assertEqual((opened[0], opened[0] == opened[2]), (opened[1], False))
+
     def test_a_head_that_is_stopped_ends_in_order(self):
         head = Head(self, self.folder)
         head.running.signal(signal.SIGTERM)

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "core/store/store.h"
 #include "scheduler/client/split_client.h"
@@ -600,6 +601,81 @@ TEST_CASE("a second job waits for the end of the first", "[scheduler][head]") {
   CHECK(cluster.recorded["w"].leased.empty());
   REQUIRE(cluster.asked(Prepared{worker, "f"}));
   CHECK(cluster.recorded["w"].leased == Splits{0});
+}
+
+TEST_CASE("a job whose trainer is out of reach keeps its place for as long as the head waits",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto trainer = std::exchange(cluster.split_client, cluster.probe(cluster.recorded["b"]));
+  trainer.stop();
+  cluster.host.deliver_all();
+  OpenJob other;
+  other.job = job("b");
+  other.job.folder = "/elsewhere";
+  const std::string waits =
+      "the head waits 60 s for the trainer of job a, which is out of reach, and takes one job at "
+      "a time";
+  CHECK(cluster.open(other).error().message == waits);
+  SECTION("a job of the same folder with other data waits, too") {
+    other.job.folder.clear();
+    other.job.fingerprint = "g";
+    CHECK(cluster.open(other).error().code == Code::kOverloaded);
+  }
+  SECTION("also after a restart of the head") {
+    cluster.head.stop();
+    cluster.host.deliver_all();
+    cluster.start({});
+    CHECK(cluster.open(other).error().message == waits);
+  }
+  SECTION("its trainer comes back") {
+    REQUIRE(cluster.open());
+    CHECK(cluster.open(other).error().message.ends_with("wait until it has ended"));
+  }
+  SECTION("it does not come back") {
+    cluster.pass(61s);
+    CHECK(cluster.open(other));
+  }
+}
+
+TEST_CASE("a later run of a job takes the place of its dead trainer at once", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto trainer = std::exchange(cluster.split_client, cluster.probe(cluster.recorded["b"]));
+  OpenJob later;
+  later.job = job("b");
+  CHECK(cluster.open(later).error().code == Code::kOverloaded);
+  trainer.stop();
+  cluster.host.deliver_all();
+  CHECK(cluster.open(later));
+}
+
+TEST_CASE("a head in a trainer's process does not wait for the trainer of before",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  cluster.head.stop();
+  cluster.host.deliver_all();
+  HeadOptions options;
+  options.trainer_pid = 7;
+  cluster.start(options);
+  OpenJob edited;
+  edited.job = job("b");
+  edited.job.fingerprint = "g";
+  CHECK(cluster.open(edited));
+}
+
+TEST_CASE("the time in which a head was paused is not that of its lost trainer",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  cluster.split_client.stop();
+  cluster.host.deliver_all();
+  cluster.host.advance(10min);
+  cluster.pass(30s);
+  CHECK(cluster.status().job == "a");
+  cluster.pass(31s);
+  CHECK(cluster.status().job.empty());
 }
 
 TEST_CASE("workers that end with their job are not lost, and the next job does not hear of them",
