@@ -135,8 +135,8 @@ struct Join {
   std::uint64_t memory_bytes = 0;
   std::vector<std::uint64_t> holds;  ///< Splits held since an earlier membership.
   WorkerRef worker;
-  /// The id of the job that it works for since an earlier membership, or empty; a JobEnded follows
-  /// if that job is over.
+  /// The id of the job that it works for since an earlier membership, or can work for alone, or
+  /// empty; a JobEnded follows if that job is over.
   std::string job = {};
   static auto fields(auto& self) {
     return std::tie(self.protocol, self.version, self.operators, self.name, self.host, self.pid,

@@ -157,6 +157,7 @@ Status TrainerNode::start_split_client(JobRun& run, const JobText& text,
 
 void TrainerNode::start_local_worker() {
   scheduler::WorkerOptions options = worker_here(kLocalNode);
+  options.job = job_id_;
   options.cpus = job_.pipeline.cpus;
   options.memory_bytes = job_.pipeline.memory_bytes;
   options.heartbeat = job_.cluster.heartbeat;

@@ -16,7 +16,8 @@ constexpr std::chrono::seconds kOfferAgain(2);
 
 Result<Accepted> HeadActor::on(const Join& join, Context& context) {
   const Time now = context.clock().now();
-  if (auto status = members_.check(join, options_, now); !status) {
+  const std::string open_job = state().job_is_open() ? state().job().id : "";
+  if (auto status = members_.check(join, options_, now, open_job); !status) {
     // A worker that joins repeatedly is reported only once.
     const std::string& why = status.error().message;
     if (members_.is_new_refusal(join.name, why)) say("refused: " + why);

@@ -52,7 +52,8 @@ Member* Members::active(std::uint64_t incarnation) {
   return member == nullptr || member->gone ? nullptr : member;
 }
 
-Status Members::check(const Join& join, const HeadOptions& options, Time now) const {
+Status Members::check(const Join& join, const HeadOptions& options, Time now,
+                      const std::string& open_job) const {
   if (!is_node_name(join.name) || join.worker.receiver() == nullptr) {
     return fail(Code::kInvalid,
                 "a worker joins with a name of one line, without /, and a place to reach it at");
@@ -76,6 +77,8 @@ Status Members::check(const Join& join, const HeadOptions& options, Time now) co
     const bool same_process = member.node.host == join.host && member.node.pid == join.pid;
     if (member.node.name != join.name || same_process) continue;
     if (now - member.last_heard > 2 * options.heartbeat) continue;
+    const bool is_needed = !open_job.empty() && join.job == open_job;
+    if (is_needed && member.node.state == NodeStatus::State::kRefused) continue;
     return fail(Code::kOverloaded, "a living worker on " + member.node.host + " is called " +
                                        join.name + " already; give this one another name");
   }

@@ -78,8 +78,11 @@ class Members {
   /// The member that acts as `incarnation`; null when its membership has ended.
   Member* active(std::uint64_t incarnation);
 
-  /// Says why a node may not join: kInvalid if it never may, kOverloaded if its name is taken.
-  Status check(const Join& join, const HeadOptions& options, Time now) const;
+  /// Says why a node may not join: kInvalid if it never may, kOverloaded if its name is taken. A
+  /// member that was refused for the open job leaves its name to a worker of that job: the nodes of
+  /// all trainers have one name. `open_job`: its id; "": no job is open.
+  Status check(const Join& join, const HeadOptions& options, Time now,
+               const std::string& open_job) const;
   /// Remembers a refusal. Returns false if it is the same as the last one of this name.
   bool is_new_refusal(const std::string& name, const std::string& why);
 

@@ -64,7 +64,7 @@ void WorkerActor::join(Context& context) {
             .memory_bytes = options_.memory_bytes,
             .holds = held_.numbers(),
             .worker = self(context),
-            .job = job_.id};
+            .job = options_.job.empty() ? job_.id : options_.job};
   context.ask(head_, std::move(join), options_.ask_timeout, self(context), ++attempt_);
 }
 

@@ -71,6 +71,7 @@ struct WorkerOptions {
   std::string name;  ///< Unique in the cluster.
   std::string host;
   std::uint64_t pid = 0;
+  std::string job = {};  ///< The id of the only job that it can make splits of; "": any job.
   std::string version;
   std::string operators;
   double cpus = 0;

@@ -45,7 +45,7 @@ struct MembersFixture {
     return join;
   }
   Code refusal(const Join& join, Members::Time now = 0s) const {
-    const Status status = members.check(join, options, now);
+    const Status status = members.check(join, options, now, "");
     REQUIRE_FALSE(status);
     return status.error().code;
   }
@@ -67,7 +67,7 @@ TEST_CASE("a rate is the mean of the last seconds", "[scheduler]") {
 }
 
 TEST_CASE_METHOD(MembersFixture, "a node of another version or kind may not join", "[scheduler]") {
-  CHECK(members.check(join("w"), options, 0s));
+  CHECK(members.check(join("w"), options, 0s, ""));
   CHECK(refusal(join("a/b")) == Code::kInvalid);
   for (auto change :
        {+[](Join& join) { join.protocol = 99; }, +[](Join& join) { join.version = "2"; },
@@ -80,7 +80,7 @@ TEST_CASE_METHOD(MembersFixture, "a node of another version or kind may not join
   options.operators.clear();
   Join any = join("w");
   any.version = any.operators = "";
-  CHECK(members.check(any, options, 0s));
+  CHECK(members.check(any, options, 0s, ""));
 }
 
 TEST_CASE_METHOD(MembersFixture, "a living worker keeps its name", "[scheduler]") {
@@ -88,9 +88,23 @@ TEST_CASE_METHOD(MembersFixture, "a living worker keeps its name", "[scheduler]"
   Join other = join("w");
   other.pid = 2;
   CHECK(refusal(other, 10s) == Code::kOverloaded);
-  CHECK(members.check(other, options, 10s + 3 * options.heartbeat));
+  CHECK(members.check(other, options, 10s + 3 * options.heartbeat, ""));
   other.pid = 0;  // The same process joins again.
-  CHECK(members.check(other, options, 10s));
+  CHECK(members.check(other, options, 10s, ""));
+}
+
+TEST_CASE_METHOD(MembersFixture, "a member refused for the open job leaves its name to that job",
+                 "[scheduler]") {
+  members.add(1, join("w"), options, 10s);
+  Join of_job = join("w");
+  of_job.pid = 2;
+  of_job.job = "a";
+  CHECK_FALSE(members.check(of_job, options, 10s, "a"));
+  members.find(1)->node.state = NodeStatus::State::kRefused;
+  CHECK(members.check(of_job, options, 10s, "a"));
+  CHECK_FALSE(members.check(of_job, options, 10s, "b"));
+  of_job.job.clear();
+  CHECK_FALSE(members.check(of_job, options, 10s, ""));
 }
 
 TEST_CASE_METHOD(MembersFixture, "a refusal is new once for each name and reason", "[scheduler]") {
