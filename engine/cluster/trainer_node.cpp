@@ -32,7 +32,48 @@ std::string new_job_id(const std::string& fingerprint) {
   return Digest::of(text.data(), text.size()).hex().substr(0, 16);
 }
 
+/// Where workers bring their splits.
+struct Listener {
+  std::unique_ptr<NetworkEndpoint> net;
+  std::string address;  // "tcp://H:P"; "": the job does not listen
+};
+
+Result<Listener> listener_of(const ClusterSpec& cluster, NetworkEndpoint::Options options,
+                             const Clock& clock) {
+  options.keys = cluster.keys;
+  options.heartbeat = cluster.heartbeat;
+  auto net = NetworkEndpoint::make(options, clock);
+  if (!net) return fail(net.error().code, "cluster.keys: " + net.error().message);
+  Listener listener{.net = std::move(*net), .address = ""};
+  if (!cluster.listen.empty()) {
+    auto address = listener.net->listen(cluster.listen);
+    if (!address) return fail(address.error().code, "cluster.listen: " + address.error().message);
+    listener.address = "tcp://" + reachable(*address);
+  } else if (!cluster.head.empty()) {
+    return fail(Code::kInvalid,
+                "cluster.head is set, but workers bring their splits here; set cluster.listen, "
+                "too");
+  }
+  return listener;
+}
+
+Status open_other(HeadLocation& head) {
+  auto status = head.open();
+  return status ? status : fail(status.error().code, "cluster.head: " + status.error().message);
+}
+
 }  // namespace
+
+Status TrainerNode::check(const JobSpec& job) {
+  if (!job.cluster.used()) return {};
+  const SystemClock clock;
+  const Say quiet = [](const std::string&) {};
+  auto listener = listener_of(job.cluster, {.keys = "", .say = quiet}, clock);
+  if (!listener) return pass(listener);
+  if (job.cluster.head.empty()) return {};
+  HeadLocation head(job.cluster.head, *listener->net, quiet);
+  return open_other(head);
+}
 
 Result<std::unique_ptr<TrainerNode>> TrainerNode::open(const JobSpec& job,
                                                        const std::string& command, Say say) {
@@ -60,32 +101,19 @@ void TrainerNode::remove_address() const {
 
 Status TrainerNode::open_listener() {
   const ClusterSpec& cluster = job_.cluster;
-  auto net = NetworkEndpoint::make(
-      {.keys = cluster.keys, .heartbeat = cluster.heartbeat, .received = &received_, .say = say_},
-      clock_);
-  if (!net) return fail(net.error().code, "cluster.keys: " + net.error().message);
-  net_ = std::move(*net);
-  if (!cluster.listen.empty()) {
-    auto address = net_->listen(cluster.listen);
-    if (!address) return fail(address.error().code, "cluster.listen: " + address.error().message);
-    address_ = "tcp://" + reachable(*address);
+  auto listener = listener_of(cluster, {.keys = "", .received = &received_, .say = say_}, clock_);
+  if (!listener) return pass(listener);
+  net_ = std::move(listener->net);
+  address_ = std::move(listener->address);
+  if (!address_.empty()) {
     say_(cluster.head.empty() ? "workers join at " + address_
                               : "workers join the head at " + join_address() +
                                     " and bring their splits to " + address_);
     write_address();
   }
-  if (!cluster.head.empty()) {
-    other_head_.emplace(cluster.head, *net_, say_);
-    if (auto status = other_head_->open(); !status) {
-      return fail(status.error().code, "cluster.head: " + status.error().message);
-    }
-    if (address_.empty()) {
-      return fail(Code::kInvalid,
-                  "cluster.head is set, but workers bring their splits here; set cluster.listen, "
-                  "too");
-    }
-  }
-  return {};
+  if (cluster.head.empty()) return {};
+  other_head_.emplace(cluster.head, *net_, say_);
+  return open_other(*other_head_);
 }
 
 std::string TrainerNode::join_address() const {

@@ -46,6 +46,10 @@ class TrainerNode final : public SplitDispatch,
                                                    Say say);
   ~TrainerNode() override;
 
+  /// Fails where open() would: on its keys and addresses. Frees the addresses at once and leaves
+  /// the job's folder as it is.
+  static Status check(const JobSpec& job);
+
   /// Returns the options with which the pipeline must be started.
   JobRun::Sharing sharing();
 

@@ -290,6 +290,42 @@ class CommandLine(Scenario):
         bad = job.run("doctor")
         self.assertEqual(bad.status, 1, bad)
 
+    def test_doctor_finds_keys_and_addresses_for_which_train_refuses_a_job(self):
+        job = self.job(pipeline={"memory": "1GiB"}, trainer={"model": "none"})
+        job.put_criteo(500)
+        self.assertEqual(self.forebay("keys", "new", "keys").status, 0)
+        self.assertEqual(self.forebay("keys", "new", "open").status, 0)
+        (self.folder / "open/server.key_secret").chmod(0o640)
+        taken = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(taken.close)
+        used = f"127.0.0.1:{taken.getsockname()[1]}"
+        everywhere = "cluster.listen=tcp://0.0.0.0:0"
+
+        def verdicts(*sets):
+            ended = job.run("doctor", "--json", *(word for each in sets for word in ("--set", each)))
+            return ended.status, {check["name"]: (check["status"], check["message"]) for check in ended.json["checks"]}
+
+        for name, sets in (("cluster", [everywhere]),
+                           ("cluster", [everywhere, f"cluster.keys={self.folder}/open"]),
+                           ("cluster", [everywhere, "cluster.keys=missing"]),
+                           ("cluster", [f"cluster.listen=tcp://{used}"]),
+                           ("cluster", [f"cluster.head=tcp://{used}"]),
+                           ("dashboard", [f"run.dashboard={used}"])):
+            status, found = verdicts(*sets)
+            self.assertEqual((status, found[name][0]), (1, "bad"), (sets, found))
+            refused = job.run("train", *(word for each in sets for word in ("--set", each)))
+            self.assertEqual(refused.status, 2, refused)
+            self.assertIn(found[name][1], refused.err)
+        status, found = verdicts(f"cluster.metrics={used}")
+        self.assertEqual((status, found["metrics"][0]), (0, "warn"), found)
+        self.assertTrue({"cluster", "dashboard"}.isdisjoint(found), found)
+        address = job.folder / ".forebay/address"
+        address.write_text("of an earlier run\n")
+        status, found = verdicts(everywhere, f"cluster.keys={self.folder}/keys", "run.dashboard=127.0.0.1:0",
+                                 "cluster.metrics=127.0.0.1:0")
+        self.assertEqual((status, {found[name][0] for name in ("cluster", "dashboard", "metrics")}), (0, {"ok"}), found)
+        self.assertEqual(address.read_text(), "of an earlier run\n")
+
     def test_a_job_file_may_be_a_file_address_and_no_other_one(self):
         job = self.job(pipeline={"memory": "1GiB"})
         job.put_criteo(500)

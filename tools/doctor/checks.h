@@ -112,7 +112,8 @@ struct Figures {
   std::vector<JsonObject> stores = {};              ///< One object for each store.
 };
 
-/// Checks a job as a run of it would: its folder, disk, dataset, transforms, memory, checkpoints.
+/// Checks a job as a run of it would: its folder, disk, keys, addresses, dataset, transforms,
+/// memory, checkpoints.
 ///
 /// Holds the lock of the job's folder meanwhile and writes the dataset's index; decompresses
 /// nothing. `probe` is set for a model that needs libtorch.

@@ -16,6 +16,7 @@
 #include "engine/process/run_dir.h"
 #include "engine/run/beside_buffers.h"
 #include "tools/doctor/checks.h"
+#include "tools/doctor/network_checks.h"
 #include "tools/doctor/repeat_checks.h"
 #include "tools/doctor/store_checks.h"
 #include "tools/doctor/system_checks.h"
@@ -196,6 +197,7 @@ std::vector<Finding> Look::run(const std::optional<TorchProbe>& probe) {
     return checks_;
   }
   checks_.push_back(Finding::ok("run", "no other run holds " + job_.run.dir));
+  std::ranges::move(check_network_of(job_), std::back_inserter(checks_));
   if (!reaches_stores()) return checks_;  // Opening the dataset would wait for them again.
   look_at_rows(probe);
   look_at_evaluation();

@@ -128,8 +128,8 @@ MAY_SEE = {
                                   "engine/report", "engine/metrics", "engine/run", "engine/train", "tools/process",
                                   "tools/inspect"],
     "tools/doctor": CORE[:2] + ACTORS + ["trainer"] +
-        ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process",
-         "tools/inspect"],
+        ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "engine/cluster",
+         "engine/dashboard", "engine/metrics", "tools/process", "tools/inspect"],
     "tools/compare": CORE[:1] + TUNER +
         ["engine/process", "engine/job", "engine/report", "engine/modelled", "tools/process", "tools/inspect"],
     "tools/bench": CORE[:2] + ["core/runtime", "actors/output"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
