@@ -87,8 +87,9 @@ Result<std::vector<std::string>> write_files(const std::string& folder,
   for (const LaunchFile& file : files) {
     paths.push_back((fs::path(folder) / file.name).string());
     if (file.users && fs::exists(paths.back(), error)) continue;
-    const std::string content = file.users ? file.content : stamped(file.content);
-    if (auto status = write_one(paths.back(), content, file.mode); !status) return pass(status);
+    if (auto status = write_one(paths.back(), stamped(file.content), file.mode); !status) {
+      return pass(status);
+    }
   }
   return paths;
 }

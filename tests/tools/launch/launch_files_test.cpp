@@ -246,7 +246,7 @@ TEST_CASE("launch writes its own files again but does not overwrite edited ones"
                                           {.name = "hosts", .content = "i\n", .users = true}};
   REQUIRE(write_files(place, second, Edited::kRefuse));
   CHECK(folder.read("launch/a.sh").starts_with("two\n"));
-  CHECK(folder.read("launch/hosts") == "h\n");
+  CHECK(folder.read("launch/hosts").starts_with("h\n"));
   CHECK((std::filesystem::status(place + "/a.sh").permissions() & std::filesystem::perms::all) ==
         std::filesystem::perms(0600));
 
@@ -257,6 +257,25 @@ TEST_CASE("launch writes its own files again but does not overwrite edited ones"
   CHECK(holds(folder.read("launch/a.sh"), "mine"));
   REQUIRE(write_files(place, first, Edited::kReplace));
   CHECK(folder.read("launch/a.sh").starts_with("one\n"));
+}
+
+TEST_CASE("a host file is replaced by given hosts unless the user edited it", "[tools][launch]") {
+  const test::TempDir folder;
+  const std::vector<LaunchFile> first = {{.name = "hosts", .content = "h\n", .users = true}};
+  const std::vector<LaunchFile> given = {{.name = "hosts", .content = "mine\n"}};
+  REQUIRE(write_files(folder.path(), first, Edited::kRefuse));
+  SECTION("as launch wrote it") {
+    REQUIRE(write_files(folder.path(), given, Edited::kRefuse));
+    CHECK(folder.read("hosts").starts_with("mine\n"));
+  }
+  SECTION("edited") {
+    const std::string edited = "node-7\n" + folder.read("hosts");
+    folder.write("hosts", edited);
+    CHECK(holds(write_files(folder.path(), given, Edited::kRefuse).error().message,
+                "hosts was edited"));
+    REQUIRE(write_files(folder.path(), first, Edited::kRefuse));
+    CHECK(folder.read("hosts") == edited);
+  }
 }
 
 }  // namespace forebay
