@@ -189,7 +189,7 @@ std::size_t NodeStages::slots() const {
   // Of splits that are made in parts the stages work on a few, however many actors they have.
   const std::uint64_t in_work = sizes.held > 0
                                     ? sizes.splits_held
-                                    : actors + stages_.size() + stages_.deepened() + on_the_way();
+                                    : actors + stages_.size() + on_the_way();
   return std::clamp<std::uint64_t>(room / bytes_of_split(sizes), 1, in_work + waiting_);
 }
 
