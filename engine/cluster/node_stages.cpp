@@ -187,9 +187,8 @@ std::size_t NodeStages::slots() const {
                               stages_.part_budget().limit();
   const std::uint64_t room = options_.room > taken ? options_.room - taken : 0;
   // Of splits that are made in parts the stages work on a few, however many actors they have.
-  const std::uint64_t in_work = sizes.held > 0
-                                    ? sizes.splits_held
-                                    : actors + stages_.size() + on_the_way();
+  const std::uint64_t in_work =
+      sizes.held > 0 ? sizes.splits_held : actors + stages_.size() + on_the_way();
   return std::clamp<std::uint64_t>(room / bytes_of_split(sizes), 1, in_work + waiting_);
 }
 
