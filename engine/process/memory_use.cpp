@@ -9,8 +9,8 @@
 #include <thread>
 
 #include <malloc.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/text/number.h"
 #include "engine/process/machine.h"
 
@@ -47,9 +47,7 @@ std::uint64_t peak_resident_bytes() {
 std::uint64_t free_heap_bytes() { return ::mallinfo2().fordblks; }
 
 double process_cpu_seconds() {
-  timespec used = {};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+  return in_seconds(thread_cpu_time(CLOCK_PROCESS_CPUTIME_ID));  // of all its threads
 }
 
 // Received messages, some hundred KiB a split, must not be a new mapping each time: fresh pages

@@ -122,7 +122,7 @@ Status HeadActor::on(const CloseJob& close, Context& context) {
 Status HeadActor::on(const HeadTick&, Context& context) {
   context.after(options_.heartbeat, HeadTick{});
   const Time now = context.clock().now();
-  const bool we_slept = now - last_tick_ > lost_after_ / 2;
+  const bool we_slept = slept(now);
   last_tick_ = now;
   if (!store_error_.empty()) {
     // Only a write shows whether the store works again.

@@ -86,13 +86,15 @@ class HeadActor final
   void adopt_held(Time now);
   bool split_client_is_there() const { return split_client_.receiver() != nullptr; }
 
+  /// Whether this process was paused since the last tick.
+  bool slept(Time now) const { return now - last_tick_ > lost_after_ / 2; }
+
   void lease_out(Context& context);
   void lease_to(Member& member, std::uint64_t count, Context& context);
   bool may_lease();
   void reissue_straggler(Context& context);
   void judge(std::uint64_t split, const LeaseTable::Ended& ended, Context& context);
   void let_hold_less(Member& member, std::vector<std::uint64_t> held, Context& context);
-  bool may_say_late(Member& member, Time now) const;
 
   Status remove(const Members::Loss& loss, Context& context);
   void refuse(Member& member, const std::string& why, Context& context);

@@ -9,6 +9,17 @@
 #include "scheduler/head/straggler.h"
 
 namespace forebay::scheduler {
+namespace {
+
+/// Whether the user may be told now that the member is late; then the next lines have to wait.
+bool may_say_late(Member& member, Member::Time now) {
+  constexpr Member::Time kPause = std::chrono::seconds(10);
+  if (member.said_late && now - *member.said_late < kPause) return false;
+  member.said_late = now;
+  return true;
+}
+
+}  // namespace
 
 Status HeadActor::on(const GiveBack& back, Context& context) {
   Member* member = members_.active(back.incarnation);
@@ -59,18 +70,17 @@ Status HeadActor::on(const Arrived& arrived, Context& context) {
 
 // A split that all waited for took much longer than such splits usually do.
 void HeadActor::judge(std::uint64_t split, const LeaseTable::Ended& ended, Context& context) {
-  constexpr Time kNotice = std::chrono::milliseconds(100);
+  const StragglerRule rule{.times_usual = options_.straggler.times_usual,
+                           .at_least = std::chrono::milliseconds(100)};
   const Time now = context.clock().now();
-  const bool we_slept = now - last_tick_ > lost_after_ / 2;
   // Of two holders, the first was found to be late before.
-  if (ended.holders.size() != 1 || we_slept) return;
+  if (ended.holders.size() != 1 || slept(now)) return;
   Member* member = members_.find(ended.holders.front());
   if (member == nullptr) return;
   const auto waited = lowest_.waited_for(split, now);
-  const auto usual = lowest_.usual.median();
+  const auto patience = rule.patience(lowest_.usual);
   if (waited) lowest_.usual.saw(*waited);
-  const bool late = waited && usual && *waited > kNotice &&
-                    in_seconds(*waited) > options_.straggler.times_usual * in_seconds(*usual);
+  const bool late = waited && patience && *waited > *patience;
   if (!late) return member->allowance.in_time();
   const std::uint64_t holder = member->node.incarnation;
   if (others_idle(holder, leases_, members_)) {
@@ -95,13 +105,6 @@ void HeadActor::let_hold_less(Member& member, std::vector<std::uint64_t> held, C
     issued_again_ += leases_.give_back(holder, split) ? 1 : 0;
   }
   static_cast<void>(context.tell(member.worker, Revoke{holder, held}));
-}
-
-bool HeadActor::may_say_late(Member& member, Time now) const {
-  constexpr Time kPause = std::chrono::seconds(10);
-  if (member.said_late != Time::min() && now - member.said_late < kPause) return false;
-  member.said_late = now;
-  return true;
 }
 
 Status HeadActor::on(const Finished& finished, Context&) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ struct Member {
   bool blocked = false;
   bool gone = false;  ///< Its connection has ended for good; it must join again.
   LeaseAllowance allowance;
-  Time said_late = Time::min();  ///< When the user was last told that it is late.
+  std::optional<Time> said_late = {};  ///< When the user was last told that it is late.
 
   bool may_be_leased() const { return node.state == State::kPrepared && !blocked && !gone; }
 };

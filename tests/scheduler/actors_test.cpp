@@ -82,6 +82,11 @@ struct HeadFixture {
     REQUIRE(head.tell(BeginHead{}));
     host.deliver_all();
   }
+  void restart(const HeadOptions& options = {}) {
+    head.stop();
+    host.deliver_all();
+    start(options);
+  }
   Probe::Ref probe(Recorded& to) {
     return host.spawn({.name = "probe"}, [&to] { return std::make_unique<Probe>(to); });
   }
@@ -538,10 +543,8 @@ TEST_CASE("a restarted head knows the job and finished splits, the split client 
   const auto before = cluster.member("w", 4);
   REQUIRE(cluster.issue({0, 1, 2, 3}));
   REQUIRE(cluster.asked(Finished{1, {}, cluster.session}));
-  cluster.head.stop();
-  cluster.host.deliver_all();
   cluster.recorded["w"].leased.clear();
-  cluster.start({});
+  cluster.restart();
   CHECK_FALSE(cluster.says("worker w has not come back"));  // It may still come back.
   cluster.pass(2s);
   CHECK(cluster.says("worker w has not come back"));
@@ -563,10 +566,8 @@ TEST_CASE("a restarted head leaves workers the splits that they hold", "[schedul
   REQUIRE(cluster.open());
   cluster.member("w", 4);
   REQUIRE(cluster.issue({0, 1, 2}));
-  cluster.head.stop();
-  cluster.host.deliver_all();
   cluster.recorded["w"].leased.clear();
-  cluster.start({});
+  cluster.restart();
   Join holder;
   holder.holds = {0, 1};
   const auto incarnation = cluster.join("w", holder).value().incarnation;
@@ -623,9 +624,7 @@ TEST_CASE("a job whose trainer is out of reach keeps its place for as long as th
     CHECK(cluster.open(other).error().code == Code::kOverloaded);
   }
   SECTION("also after a restart of the head") {
-    cluster.head.stop();
-    cluster.host.deliver_all();
-    cluster.start({});
+    cluster.restart();
     CHECK(cluster.open(other).error().message == waits);
   }
   SECTION("its trainer comes back") {
@@ -654,11 +653,9 @@ TEST_CASE("a head in a trainer's process does not wait for the trainer of before
           "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
-  cluster.head.stop();
-  cluster.host.deliver_all();
   HeadOptions options;
   options.trainer_pid = 7;
-  cluster.start(options);
+  cluster.restart(options);
   OpenJob edited;
   edited.job = job("b");
   edited.job.fingerprint = "g";
@@ -807,9 +804,7 @@ TEST_CASE("nothing is leased before min_workers are there", "[scheduler][head]")
   SECTION("but of one that had begun when the head died") {
     open.issued = {{0, 1}};
     open.arrived = {0};
-    cluster.head.stop();
-    cluster.host.deliver_all();
-    cluster.start({});
+    cluster.restart();
     REQUIRE(cluster.open(open));
     cluster.member("one", 4);
     CHECK(cluster.status().leased == 1);
