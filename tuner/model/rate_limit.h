@@ -23,9 +23,12 @@ class RateLimit {
   /// Adds an interval without a completed split, the work on which has lasted `unfinished` seconds.
   void observe_none(double seconds, double unfinished);
   /// Adds an interval; returns whether it shows that there was no limit: fewer actors completed
-  /// fewer splits, or more of them more, and waited as long.
-  bool refuted_by(const StageObservation& stage, const Served& served);
+  /// fewer splits, or more of them more, and waited as long. By what was known before, splits take
+  /// `intrinsic` seconds without waiting; 0: that is not known.
+  bool refuted_by(const StageObservation& stage, const Served& served, double intrinsic);
   /// After refuted_by(), for the same interval: splits take `intrinsic` seconds without the limit.
+  /// Does not lower the limit while actors come and go: the splits completed then began among other
+  /// numbers of them, and end in waves.
   void learn(const StageObservation& stage, const Served& served, double intrinsic);
 
   /// Splits/s; 0: no limit was seen.

@@ -65,7 +65,8 @@ void StageEstimate::observe(const StageObservation& stage, double seconds) {
 // The seconds that a split takes without a limit.
 double StageEstimate::intrinsic_seconds(const StageObservation& stage, const Served& served) {
   const double share = cpu_ / wall_;
-  const bool refuted = limit_.refuted_by(stage, served);
+  const double before = cpu_share_ > kLeastCpuShare ? served.cpu / cpu_share_ : 0;
+  const bool refuted = limit_.refuted_by(stage, served, before);
   limit_refuted_ = limit_refuted_ || refuted;
   if (usual_share_ == 0 && lacks_explanation(stage, served)) {
     usual_share_ = std::exchange(cpu_share_, share);

@@ -113,6 +113,32 @@ TEST_CASE("a rate limit is forgotten when fewer actors stay below it", "[tuner][
   CHECK(stage.mean().cpu == Approx(0.125));
 }
 
+TEST_CASE("fewer actors that wait no longer say nothing against a rate limit", "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(1, 20, 0.1, 0.5), 2);
+  stage.observe(interval(20, 100, 0.4, 0.125), 2);
+  REQUIRE(stage.mean().max_rate == Approx(50));
+  // Four actors make 40 splits/s on their own.
+  for (int i = 0; i < 5; ++i) stage.observe(interval(4, 80, 0.1, 0.5), 2);
+  CHECK(stage.mean().max_rate == Approx(50));
+}
+
+TEST_CASE("the splits of actors that leave do not lower a rate limit", "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(1, 20, 0.1, 0.5), 2);
+  stage.observe(interval(20, 100, 0.4, 0.125), 2);
+  REQUIRE(stage.mean().max_rate == Approx(50));
+  StageObservation fewer = interval(20, 60, 0.66, 0.05 / 0.66);  // they began among 20
+  fewer.actors = 8;
+  fewer.input_wait_seconds = 0;
+  stage.observe(fewer, 2);
+  CHECK(stage.mean().max_rate == Approx(50));
+  SECTION("but those of a steady number do") {
+    stage.observe(interval(20, 60, 0.66, 0.05 / 0.66), 2);
+    CHECK(stage.mean().max_rate == Approx(30).epsilon(0.05));
+  }
+}
+
 TEST_CASE("a rate limit is forgotten when more actors exceed it and wait as long",
           "[tuner][model]") {
   StageEstimate stage;
