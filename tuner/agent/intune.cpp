@@ -13,6 +13,7 @@
 #include "tuner/agent/network.h"
 #include "tuner/allocation.h"
 #include "tuner/model/expected_rate.h"
+#include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 namespace {
@@ -32,6 +33,7 @@ constexpr std::size_t kOneFewer = 2;  // of kSteps: larger ones would cost too m
 constexpr std::size_t kOneMore = 3;
 constexpr int kSettled = 4;           // intervals before the first, and between two
 constexpr double kShort = 0.03;       // of the rate that the costs allow, that must be missing
+constexpr double kStepCost = 0.03;    // of that rate, that a step may take
 constexpr double kUsualMemory = 0.7;  // weight of the mean reward so far, per interval
 constexpr std::size_t kLessons = 64;  // kept lessons
 constexpr int kPasses = 4;
@@ -47,6 +49,16 @@ double reward_of(const Observation& seen, const Agent& agent) {
 // does.
 bool something_to_gain(const Observation& seen, const Agent& agent) {
   return !seen.is_fed() && agent.known().shortfall() > kShort;
+}
+
+// Whether the costs say that a step does not take more than a try may cost.
+bool bearable(const Agent& agent, const Actions& actions) {
+  const PipelineEstimate& known = agent.known();
+  const std::vector<StageCost> costs = known.mean();
+  const auto rate = [&](const Actions& taken) {
+    return steady_rate(costs, agent.allocation(taken).actors, known.cpus(), known.trainer_rate());
+  };
+  return rate(actions) >= (1 - kStepCost) * rate(agent.actions());
 }
 
 Result<Network> network_of(const IntuneOptions& options) {
@@ -158,6 +170,7 @@ Actions Online::attempt(const Agent& agent) {
   const std::size_t action = random_.below(2) == 0 ? kOneFewer : kOneMore;
   if (actions.steps[stage] == action) return actions;
   actions.steps[stage] = static_cast<std::uint8_t>(action);
+  if (!bearable(agent, actions)) return agent.actions();
   pending_ = {.rows = {agent.rows()[stage]}, .output = static_cast<std::uint8_t>(action - 1)};
   trying_ = true;
   tried_stage_ = stage;

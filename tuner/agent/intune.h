@@ -33,9 +33,10 @@ std::optional<LearnedState> decode_learned_state(std::string_view text,
 /// Learns while a job runs: tries single steps now and then and records their measured effect.
 ///
 /// Tries only if the pipeline has settled, the trainer waits, and the measured rate falls short of
-/// what the machine could do. It tries a few times, one stage at a time, for one period each; then
-/// it has converged, until the work or the machine changes. Each try becomes a lesson, and lessons
-/// adjust the network's last layer. A value.
+/// what the machine could do, and no step that by the costs takes more than 3 % of the rate. It
+/// tries a few times, one stage at a time, for one period each; then it has converged, until the
+/// work or the machine changes. Each try becomes a lesson, and lessons adjust the network's last
+/// layer. A value.
 class Online {
  public:
   explicit Online(std::uint64_t seed) : random_(seed) {}

@@ -21,7 +21,9 @@ constexpr double kMostLost = 0.03;    // of the rate, by the belief on trial
 constexpr double kChance = 1.5;       // standard deviations
 constexpr double kMostGrowth = 1.5;   // times the actors
 constexpr double kFlat = 0.87;  // of the actors, that are as good by the belief: trying them shows
-constexpr double kCrowded = 3;  // times the time alone, from which there may be too many actors
+constexpr double kSlightly = 0.97;   // of the actors, with which the rate shows its direction
+constexpr double kContended = 1.25;  // times the time alone, from which it is believed to contend
+constexpr double kCrowded = 3;     // times the time alone, from which there may be too many actors
 constexpr double kSupplied = 1.1;  // times the hoped rate, that the other stages can make
 constexpr double kRest = 10;  // seconds at that pace; doubled for each trial that changed nothing
 constexpr std::uint32_t kMostDoublings = 5;
@@ -180,8 +182,20 @@ std::optional<Trial::Candidate> Trial::candidate(const Observation& seen,
   const bool up = more > std::max<double>(actors[i], most_[i]);
   const bool down =
       fewer < std::min(kFlat * actors[i], least_[i]) && costs[i].slow(actors[i]) > kCrowded;
-  if (!up && !down) return std::nullopt;
+  // Where there is no room for more, a few fewer show as well which way the rate goes.
+  const bool slightly = !up && !has_room(seen, i) && costs[i].slow(actors[i]) > kContended &&
+                        fewer < std::min(kSlightly * actors[i], least_[i]);
+  if (!up && !down && !slightly) return std::nullopt;
   return Candidate{i, up && (!down || failed_[i] % 2 == 0) ? more : fewer};
+}
+
+// Whether one more actor of the stage would fit.
+bool Trial::has_room(const Observation& seen, std::size_t stage) const {
+  Allocation more = seen.allocation();
+  more.prefetch = 1;
+  ++more.actors[stage];
+  return more.actors[stage] <= description_.stages[stage].max_actors &&
+         within(description_, more, {description_.max_actors, seen.limits.memory_bytes});
 }
 
 // The actors with which the stage would do most if the belief were wrong: if its time did not grow

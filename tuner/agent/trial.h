@@ -12,16 +12,17 @@ namespace forebay::tuner {
 /// Tests the belief that holds the slowest stage back.
 ///
 /// While the trainer waits, one stage works all the time, and only a belief (contention, a rate
-/// limit) says that more actors would not help it, a trial gives it more for a few service times.
-/// Before, the estimate is made to doubt the belief, so that what the trial shows decides. By the
-/// belief itself a trial costs at most 3 % of the rate. Trials that change nothing become rarer; a
-/// change of the work or the machine makes them frequent again. A value.
+/// limit) says that more actors would not help it, a trial gives it more for a few service times;
+/// fewer, where splits take so long that there may be too many, or no more fit. Before, the
+/// estimate is made to doubt the belief, so that what the trial shows decides. By the belief itself
+/// a trial costs at most 3 % of the rate. Trials that change nothing become rarer; a change of the
+/// work or the machine makes them frequent again. A value.
 class Trial {
  public:
   explicit Trial(PipelineDescription description);
 
-  /// After an interval: returns `planned`, or while a trial runs, `planned` with more actors in the
-  /// stage on trial. May weaken `known`'s belief about that stage.
+  /// After an interval: returns `planned`, or while a trial runs, `planned` with other actors in
+  /// the stage on trial. May weaken `known`'s belief about that stage.
   Planned next(const Observation& seen, PipelineEstimate& known, Planned planned);
 
   /// What the trial that ended in the last next() showed.
@@ -48,6 +49,7 @@ class Trial {
   bool passed(const PipelineEstimate& known, const Planned& planned) const;
   bool worse(double noise) const;
   std::optional<Candidate> candidate(const Observation& seen, const PipelineEstimate& known) const;
+  bool has_room(const Observation& seen, std::size_t stage) const;
   std::uint32_t hoped(const Observation& seen, const PipelineEstimate& known,
                       std::size_t stage) const;
   std::uint32_t affordable(const Observation& seen, const PipelineEstimate& known,

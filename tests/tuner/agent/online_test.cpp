@@ -88,6 +88,25 @@ TEST_CASE("a starved trainer has a few steps tried, and then no more", "[tuner][
   CHECK(run.tries == before);
 }
 
+TEST_CASE("no step is tried that takes more of the rate than a try may cost", "[tuner][agent]") {
+  // Both stages limit the line: one actor fewer takes a quarter of its rate.
+  int tries = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Agent agent(two_stages(), RewardMode::kUsable, Ablation::kExploration);
+    Online online(seed);
+    Network network(kNetworkShape);
+    for (int i = 0; i < 100; ++i) {
+      agent.observe(interval(20, 1.5), network);
+      agent.choose();
+      const Actions next = online.next(interval(20, 1.5), agent, network);
+      if (!online.trying()) continue;
+      ++tries;
+      for (const std::uint8_t step : next.steps) CHECK(kSteps[step] >= 0);
+    }
+  }
+  CHECK(tries > 8);
+}
+
 TEST_CASE("a change of the work is a reason to try again", "[tuner][agent]") {
   Run run;
   run.intervals(200, 20, 1.5);

@@ -207,6 +207,31 @@ TEST_CASE("a trial costs at most three per cent by the belief on trial", "[tuner
   CHECK(believed.rate(planned.allocation.actors[0]) >= 0.969 * believed.rate(8));
 }
 
+TEST_CASE("where no more actors fit, a few fewer are tried", "[tuner][agent]") {
+  // Half of the time with 20 actors is believed to be contention: 19 would take 2.5 % of the rate.
+  const auto mild = [](double n) { return kAlone * (1 + 0.05 * (n - 1)); };
+  const auto actors_tried = [&mild](std::uint64_t memory_bytes) {
+    const Line line;
+    PipelineEstimate known(load_and_decode());
+    Trial trial(load_and_decode());
+    const auto seen = [&](std::uint32_t n) {
+      Observation now = line.seen(n, mild(n));
+      now.limits.memory_bytes = memory_bytes;
+      return now;
+    };
+    for (const std::uint32_t n : {1U, 1U, 8U, 8U, 20U, 20U}) known.observe(seen(n));
+    Planned planned;
+    for (int i = 0; i < 400 && !trial.stage(); ++i) {
+      known.observe(seen(20));
+      planned = trial.next(seen(20), known, {.allocation = seen(20).allocation()});
+    }
+    REQUIRE(trial.stage() == std::size_t{0});
+    return planned.allocation.actors[0];
+  };
+  CHECK(actors_tried(worst_case_bytes(load_and_decode(), {{20, 4}, 1})) == 19);
+  CHECK(actors_tried(10'000) > 20);
+}
+
 TEST_CASE("a stage on trial is supplied as it would need to be if the belief were wrong",
           "[tuner][agent]") {
   Line line;
