@@ -128,10 +128,10 @@ inline RewardMode reward_mode(std::string_view name) {
 /// The cost of an allocation as a share of its rate, 0 to 1: reward = rate × (1 − price).
 ///
 /// The rate is that of the trainer, so a pipeline faster than its trainer earns nothing more. The
-/// default's prices break ties: as many actors as CPUs cost one per cent.
+/// default's prices break ties: as many actors as CPUs cost half a per cent.
 inline double price(RewardMode mode, const PipelineDescription& description, const Limits& limits,
                     const Allocation& allocation) {
-  constexpr double kActors = 0.01;   // as many actors as CPUs
+  constexpr double kActors = 0.005;  // as many actors as CPUs
   constexpr double kMemory = 0.005;  // all of memory
   const double memory = static_cast<double>(worst_case_bytes(description, allocation)) /
                         static_cast<double>(limits.memory_bytes);

@@ -25,7 +25,7 @@ constexpr double kBlocked = 10;     // seconds that a split may take after a bad
 constexpr double kLonger = 3;       // times what it takes now
 constexpr double kRisk = 0.1;       // probability of a worse guess
 constexpr double kStaying = 0.002;  // of the rate, that a change must gain
-constexpr double kEasing = 0.0002;  // of the rate, to only remove actors, which risks little
+constexpr double kEasing = 0.0001;  // of the rate, to only remove actors, which risks little
 
 // Whether no stage has more actors in `few` than in `many`.
 bool no_more(const Allocation& few, const Allocation& many) {

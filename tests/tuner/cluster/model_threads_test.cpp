@@ -123,7 +123,7 @@ TEST_CASE("where workers can make the splits, the model's threads take the train
   CHECK(cluster.advice.threads == 3);
   CHECK(cluster.advice.fed == 1);
   CHECK(cluster.rate == Approx(60).epsilon(0.05));
-  CHECK(cluster.own().total_actors() < most_actors);
+  CHECK(cluster.own().total_actors() <= most_actors);
 }
 
 TEST_CASE("the stages lose their CPUs in the decision that tries more threads",
