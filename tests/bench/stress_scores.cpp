@@ -6,6 +6,7 @@
 //   FIRST=1001 SEEDS=3 VERBOSE=1 …            other pipelines; seeds each; a line a failure
 //   BY_PIPELINE=1 …                           a line a run: ratio, and where it lost the rest
 //   SAVE=FOLDER …                             the pipelines as files for `forebay tune compare`
+//   SPACED=1 …                                pipelines with less noise and later disturbances
 //
 // A disturbance counts as never recovered if no three periods before the next one reach 95 % of the
 // oracle's rate; it does not count where the next one comes within 60 s and the policy `oracle`,
@@ -54,7 +55,9 @@ Result<Asked> asked_for(int count, char** words) {
     const std::uint64_t first = setting("FIRST", 1);
     const std::uint64_t number = count > 1 ? std::strtoull(words[1], nullptr, 10) : 60;
     for (std::uint64_t i = 0; i < number; ++i) {
-      asked.pipelines.push_back(stress_pipeline(first + i));
+      asked.pipelines.push_back(setting("SPACED", 0) != 0
+                                    ? stress_pipeline(first + i, StressFamily::kSpaced)
+                                    : stress_pipeline(first + i));
     }
     for (int i = 2; i < count; ++i) asked.policies.emplace_back(words[i]);
   }

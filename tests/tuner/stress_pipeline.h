@@ -20,23 +20,23 @@ enum class StressFamily : std::uint8_t {
   kLimited,     ///< A disk or link limits a stage near the pipeline's rate.
   kLong,        ///< Six to nine stages with short queues.
   kHasty,       ///< Disturbances half a minute apart, some at the same moment.
+  kSpaced,      ///< Less noise, short splits, disturbances one to five minutes apart. By name only.
 };
-inline constexpr std::uint64_t kStressFamilies = 6;
+inline constexpr std::uint64_t kStressFamilies = 6;  ///< Without kSpaced.
 
 /// Draws pipelines whose work, machine and trainer change one to five times and never go back to
 /// what they were: what a tuner has learned is wrong from then on. The same seed gives the same
 /// pipeline. Files of such pipelines are legal (engine/modelled/pipeline_file.h).
 class StressSampler {
  public:
-  explicit StressSampler(std::uint64_t seed)
-      : random_(mix64(seed, 0x737472657373)),
-        family_(static_cast<StressFamily>(seed % kStressFamilies)) {
+  StressSampler(std::uint64_t seed, StressFamily family)
+      : random_(mix64(seed, 0x737472657373)), family_(family) {
     model_.name = "stress-" + std::to_string(seed);
   }
 
   PipelineModel drawn() {
     draw_machine();
-    for (StageModel& stage : model_.stages) draw(stage);
+    for (StageModel& stage : model_.stages) draw(stage, &stage == model_.stages.data());
     if (chance(family_ == StressFamily::kLimited ? 1 : 0.2)) limit_a_stage();
     draw_memory();
     model_.trainer_step_seconds = 1 / (best_rate() * log_uniform(0.6, 3));
@@ -65,21 +65,28 @@ class StressSampler {
     model_.cpus = one_of(std::array{8.0, 12.0, 16.0, 32.0, 40.0, 64.0, 96.0, 128.0});
     const bool few = family_ == StressFamily::kLongSplits;
     const bool many = family_ == StressFamily::kLong;
-    model_.stages.resize(many ? whole(6, 9) : whole(2, few ? 4 : 7));
-    model_.queue_splits = many ? whole(1, 3) : 1U << whole(1, 4);
+    model_.stages.resize(many ? whole(6, 9) : whole(spaced() ? 3 : 2, few ? 4 : 7));
+    model_.queue_splits = many ? whole(1, 3) : 1U << whole(1, spaced() ? 3 : 4);
     model_.prefetch_splits = 4U << whole(0, 3);
     model_.rows_per_split = 4096;
     model_.base_bytes = bytes(log_uniform(512, 8192));
-    noise_ = family_ == StressFamily::kLongSplits ? uniform(0.2, 0.8) : uniform(0, 0.6);
+    noise_ = few ? uniform(0.2, 0.8) : uniform(0, spaced() ? 0.4 : 0.6);
   }
 
-  void draw(StageModel& stage) {
+  bool spaced() const { return family_ == StressFamily::kSpaced; }
+
+  double most_seconds() const {
+    if (spaced()) return 0.3;
+    return family_ == StressFamily::kLongSplits ? 6 : 1.5;
+  }
+
+  void draw(StageModel& stage, bool first) {
     stage.name = "stage" + std::to_string(&stage - model_.stages.data());
-    stage.seconds = log_uniform(0.005, family_ == StressFamily::kLongSplits ? 6 : 1.5);
+    stage.seconds = log_uniform(0.005, most_seconds());
     stage.noise = noise_ * uniform(0.85, 1.15);
-    if (chance(0.4)) {
+    if (chance(spaced() && first ? 1 : 0.4)) {
       stage.cpu = one_of(std::array{0.05, 0.1, 0.2, 0.3, 0.5, 0.7});
-      stage.seconds *= log_uniform(1, 4);
+      stage.seconds *= log_uniform(1, spaced() ? 12 : 4);
       stage.max_actors = 256;
     }
     if (chance(family_ == StressFamily::kContended ? 0.75 : 0.25)) {
@@ -122,7 +129,7 @@ class StressSampler {
 
   void draw_events() {
     const bool hasty = family_ == StressFamily::kHasty;
-    double at = std::round(uniform(100, 300));
+    double at = std::round(uniform(spaced() ? 250 : 100, spaced() ? 250 : 300));
     for (std::uint32_t left = hasty ? whole(3, 5) : whole(1, 5); left > 0; --left) {
       model_.events.push_back(event_at(at));
       at += hasty ? one_of(std::array{0.0, 30.0, 45.0, 90.0})
@@ -168,6 +175,12 @@ class StressSampler {
   PipelineModel model_;
 };
 
-inline PipelineModel stress_pipeline(std::uint64_t seed) { return StressSampler(seed).drawn(); }
+inline PipelineModel stress_pipeline(std::uint64_t seed, StressFamily family) {
+  return StressSampler(seed, family).drawn();
+}
+
+inline PipelineModel stress_pipeline(std::uint64_t seed) {
+  return stress_pipeline(seed, static_cast<StressFamily>(seed % kStressFamilies));
+}
 
 }  // namespace forebay::tuner
