@@ -54,10 +54,10 @@ Result<Asked> asked_for(int count, char** words) {
   } else {
     const std::uint64_t first = setting("FIRST", 1);
     const std::uint64_t number = count > 1 ? std::strtoull(words[1], nullptr, 10) : 60;
-    for (std::uint64_t i = 0; i < number; ++i) {
-      asked.pipelines.push_back(setting("SPACED", 0) != 0
-                                    ? stress_pipeline(first + i, StressFamily::kSpaced)
-                                    : stress_pipeline(first + i));
+    const bool spaced = setting("SPACED", 0) != 0;
+    for (std::uint64_t seed = first; seed < first + number; ++seed) {
+      asked.pipelines.push_back(spaced ? stress_pipeline(seed, StressFamily::kSpaced)
+                                       : stress_pipeline(seed));
     }
     for (int i = 2; i < count; ++i) asked.policies.emplace_back(words[i]);
   }

@@ -36,7 +36,7 @@ class StressSampler {
 
   PipelineModel drawn() {
     draw_machine();
-    for (StageModel& stage : model_.stages) draw(stage, &stage == model_.stages.data());
+    for (StageModel& stage : model_.stages) draw(stage);
     if (chance(family_ == StressFamily::kLimited ? 1 : 0.2)) limit_a_stage();
     draw_memory();
     model_.trainer_step_seconds = 1 / (best_rate() * log_uniform(0.6, 3));
@@ -80,11 +80,12 @@ class StressSampler {
     return family_ == StressFamily::kLongSplits ? 6 : 1.5;
   }
 
-  void draw(StageModel& stage, bool first) {
-    stage.name = "stage" + std::to_string(&stage - model_.stages.data());
+  void draw(StageModel& stage) {
+    const auto number = &stage - model_.stages.data();
+    stage.name = "stage" + std::to_string(number);
     stage.seconds = log_uniform(0.005, most_seconds());
     stage.noise = noise_ * uniform(0.85, 1.15);
-    if (chance(spaced() && first ? 1 : 0.4)) {
+    if (chance(spaced() && number == 0 ? 1 : 0.4)) {
       stage.cpu = one_of(std::array{0.05, 0.1, 0.2, 0.3, 0.5, 0.7});
       stage.seconds *= log_uniform(1, spaced() ? 12 : 4);
       stage.max_actors = 256;

@@ -41,10 +41,6 @@ constexpr double kMostPause = 960;
 constexpr double kLeastRest = 0.1;
 constexpr double kRestPerLoss = 200;  // seconds for all of the rate
 
-double allowed_rate(const PipelineEstimate& known, const Allocation& allocation) {
-  return steady_rate(known.mean(), allocation.actors, known.cpus(), known.trainer_rate());
-}
-
 // The share by which chance moves the rate of so many splits.
 double chance(double splits) { return 1 / std::sqrt(1 + splits); }
 
@@ -207,7 +203,7 @@ void Exploration::watch_anchor(const Observation& seen) {
 // The estimate's own shortfall starts anew with every change of the work, and what departs from the
 // model looks like one again and again.
 bool Exploration::departs(const Observation& seen, const PipelineEstimate& known) const {
-  double expected = allowed_rate(known, seen.allocation());
+  double expected = known.allowed_rate(seen.allocation().actors);
   if (held_) expected = std::max(expected, planned_.expected_splits_per_second);
   return window_.rate() < (1 - kDeparture - chance(window_.splits)) * expected;
 }
@@ -361,8 +357,8 @@ bool Exploration::bearable(Move move, const Allocation& next, const Observation&
   if (!within(description_, next, {description_.max_actors, seen.limits.memory_bytes}))
     return false;
   if (move == Move::kReturn) return true;
-  const double now = std::min(allowed_rate(known, seen.allocation()), rate_now);
-  return allowed_rate(known, next) >= (1 - kMostCost) * now;
+  const double now = std::min(known.allowed_rate(seen.allocation().actors), rate_now);
+  return known.allowed_rate(next.actors) >= (1 - kMostCost) * now;
 }
 
 std::string Exploration::words() const {

@@ -13,7 +13,6 @@
 #include "tuner/agent/network.h"
 #include "tuner/allocation.h"
 #include "tuner/model/expected_rate.h"
-#include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 namespace {
@@ -53,10 +52,8 @@ bool something_to_gain(const Observation& seen, const Agent& agent) {
 
 // Whether the costs say that a step does not take more than a try may cost.
 bool bearable(const Agent& agent, const Actions& actions) {
-  const PipelineEstimate& known = agent.known();
-  const std::vector<StageCost> costs = known.mean();
   const auto rate = [&](const Actions& taken) {
-    return steady_rate(costs, agent.allocation(taken).actors, known.cpus(), known.trainer_rate());
+    return agent.known().allowed_rate(agent.allocation(taken).actors);
   };
   return rate(actions) >= (1 - kStepCost) * rate(agent.actions());
 }

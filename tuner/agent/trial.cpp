@@ -101,11 +101,7 @@ Allocation Trial::supplied(const Observation& seen, const PipelineEstimate& know
         ActorsForRate(costs[i], description_.stages[i].max_actors).fewest(hoped);
     wide.actors[i] = std::max(tried.actors[i], enough);
   }
-  Allocation least = wide;
-  least.prefetch = 1;
-  const bool fits =
-      within(description_, least, {description_.max_actors, seen.limits.memory_bytes});
-  return fits ? wide : tried;
+  return fits(description_, wide, seen.limits) ? wide : tried;
 }
 
 void Trial::settle(const Observation& seen, const PipelineEstimate& known) {
@@ -192,10 +188,8 @@ std::optional<Trial::Candidate> Trial::candidate(const Observation& seen,
 // Whether one more actor of the stage would fit.
 bool Trial::has_room(const Observation& seen, std::size_t stage) const {
   Allocation more = seen.allocation();
-  more.prefetch = 1;
-  ++more.actors[stage];
-  return more.actors[stage] <= description_.stages[stage].max_actors &&
-         within(description_, more, {description_.max_actors, seen.limits.memory_bytes});
+  return ++more.actors[stage] <= description_.stages[stage].max_actors &&
+         fits(description_, more, seen.limits);
 }
 
 // The actors with which the stage would do most if the belief were wrong: if its time did not grow
@@ -219,15 +213,13 @@ std::uint32_t Trial::affordable(const Observation& seen, const PipelineEstimate&
                                 const Candidate& wanted) const {
   const std::vector<StageCost> costs = known.mean();
   Allocation tried = seen.allocation();
-  tried.prefetch = 1;
   std::uint32_t& actors = tried.actors[wanted.stage];
   const std::uint32_t before = actors;
-  const Bounds bounds{description_.max_actors, seen.limits.memory_bytes};
   const double least =
       (1 - kMostLost) * steady_rate(costs, tried.actors, known.cpus(), known.trainer_rate());
   const auto bearable = [&] {
     return actors <= description_.stages[wanted.stage].max_actors &&
-           within(description_, tried, bounds) &&
+           fits(description_, tried, seen.limits) &&
            steady_rate(costs, tried.actors, known.cpus(), known.trainer_rate()) >= least;
   };
   if (wanted.actors == 0) return before;

@@ -111,6 +111,10 @@ std::vector<StageCost> PipelineEstimate::mean() const {
   return costs;
 }
 
+double PipelineEstimate::allowed_rate(std::span<const std::uint32_t> actors) const {
+  return steady_rate(mean(), actors, cpus_, trainer_rate_);
+}
+
 std::vector<StageCost> PipelineEstimate::sample(std::uint64_t number) const {
   std::vector<StageCost> costs(stages_.size());
   for (std::size_t i = 0; i < costs.size(); ++i) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tuner/allocation.h"
@@ -71,6 +73,8 @@ class PipelineEstimate {
   double shortfall() const { return shortfall_; }
   /// Best estimate of every stage's cost, including stages that completed no split so far.
   std::vector<StageCost> mean() const;
+  /// Splits/s that the costs allow so many actors, by stage, on the CPUs that are left.
+  double allowed_rate(std::span<const std::uint32_t> actors) const;
   /// One possible world: each stage's cost at a quantile drawn from its own hypotheses.
   std::vector<StageCost> sample(std::uint64_t number) const;
 

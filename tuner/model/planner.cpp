@@ -72,11 +72,6 @@ PipelineDescription within_reach(PipelineDescription reach, const PipelineEstima
   return reach;
 }
 
-bool fits(const PipelineDescription& description, Allocation allocation, const Limits& limits) {
-  allocation.prefetch = 1;
-  return within(description, allocation, {description.max_actors, limits.memory_bytes});
-}
-
 std::uint32_t prefetch_for(const PipelineDescription& description, const Allocation& allocation,
                            const Limits& limits) {
   if (description.prefetch_item_bytes == 0) return 1;
@@ -86,6 +81,11 @@ std::uint32_t prefetch_for(const PipelineDescription& description, const Allocat
 }
 
 }  // namespace
+
+bool fits(const PipelineDescription& description, Allocation allocation, const Limits& limits) {
+  allocation.prefetch = 1;
+  return within(description, allocation, {description.max_actors, limits.memory_bytes});
+}
 
 Allocation safe_step(const PipelineEstimate& known, Allocation wanted, const Allocation& current) {
   const std::vector<StageCost> costs = known.mean();

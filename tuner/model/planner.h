@@ -15,6 +15,9 @@ struct Planned {
   double uncertainty = 0;  ///< Standard deviation over the possible worlds, relative to the rate.
 };
 
+/// Whether the actors are as many as may be and fit into memory, with the least prefetch.
+bool fits(const PipelineDescription& description, Allocation allocation, const Limits& limits);
+
 /// Returns `wanted` with no more actors in any stage than are safe to try next, given what is
 /// known: more might block the stage for long, and can go only when their split is done.
 Allocation safe_step(const PipelineEstimate& known, Allocation wanted, const Allocation& current);

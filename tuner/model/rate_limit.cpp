@@ -38,8 +38,8 @@ void RateLimit::observe_none(double seconds, double unfinished) {
 bool RateLimit::refuted_by(const StageObservation& stage, const Served& served, double intrinsic) {
   rate_ += (served.done / served.seconds - rate_) * std::min(1.0, served.seconds / served.wall);
   sustained_ = std::max(rate_, sustained_ * std::exp(-served.seconds / (kSustained * served.wall)));
-  // If fewer actors wait even longer, the limit exists and is lower than estimated; if more actors
-  // wait less, it exists and has been raised.
+  // If fewer actors wait even longer, the limit exists and is lower than estimated; if they hardly
+  // wait, they do not reach it; if more actors wait less, it exists and has been raised.
   const bool fewer = rate_ < limit_ * kRateMissed && served.actors < actors_ * kRateMissed &&
                      served.wall < seconds_ * (1 + kDeepWait) &&
                      served.wall > intrinsic * (1 + kDeepWait);

@@ -65,8 +65,7 @@ void StageEstimate::observe(const StageObservation& stage, double seconds) {
 // The seconds that a split takes without a limit.
 double StageEstimate::intrinsic_seconds(const StageObservation& stage, const Served& served) {
   const double share = cpu_ / wall_;
-  const double before = cpu_share_ > kLeastCpuShare ? served.cpu / cpu_share_ : 0;
-  const bool refuted = limit_.refuted_by(stage, served, before);
+  const bool refuted = limit_.refuted_by(stage, served, seconds_by_cpu(served).value_or(0));
   limit_refuted_ = limit_refuted_ || refuted;
   if (usual_share_ == 0 && lacks_explanation(stage, served)) {
     usual_share_ = std::exchange(cpu_share_, share);
@@ -79,8 +78,13 @@ double StageEstimate::intrinsic_seconds(const StageObservation& stage, const Ser
   }
   // A rate limit only adds waiting, so the largest share of CPU seen is the stage's own.
   cpu_share_ = refuted ? share : std::max(share, cpu_share_);
-  const bool computes = cpu_share_ > kLeastCpuShare && served.cpu > kLeastCpuSeconds;
-  return computes ? served.cpu / cpu_share_ : served.wall;
+  return seconds_by_cpu(served).value_or(served.wall);
+}
+
+// The seconds that a split takes without a limit, by its CPU time; nothing where that says nothing.
+std::optional<double> StageEstimate::seconds_by_cpu(const Served& served) const {
+  if (cpu_share_ <= kLeastCpuShare || served.cpu <= kLeastCpuSeconds) return std::nullopt;
+  return served.cpu / cpu_share_;
 }
 
 // Adds an interval. Whether splits have waited long for some time though actors were idle: then

@@ -62,6 +62,7 @@ class StageEstimate {
 
   StageCost completed(StageCost cost) const;
   double intrinsic_seconds(const StageObservation& stage, const Served& served);
+  std::optional<double> seconds_by_cpu(const Served& served) const;
   bool lacks_explanation(const StageObservation& stage, const Served& served);
   void observe_none(const StageObservation& stage, double seconds);
   void outlast(double alive);
